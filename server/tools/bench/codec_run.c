@@ -20,7 +20,7 @@ static const cm_cube *frame_of(const cm_cube *cubes, uint32_t frame)
     return cubes + (size_t)frame * CM_CODEC_CUBES;
 }
 
-// What both ends hold of `cubes` when a frame is coded.
+// The frames of `cubes` that both ends have when a frame is coded.
 static cm_codec_held held_at(const cm_cube *cubes, const bool *has, uint32_t frame)
 {
     cm_codec_held held = {0};

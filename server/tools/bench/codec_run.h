@@ -1,4 +1,4 @@
-// What the codec makes of a recording: bytes and time, and bytes where packets are lost.
+// Runs the codec over a recording and measures bytes and time, and bytes under packet loss.
 #ifndef CM_TOOLS_CODEC_RUN_H
 #define CM_TOOLS_CODEC_RUN_H
 

@@ -1,6 +1,6 @@
 // Recordings of a crowd: a player's large cube is driven through a field of small cubes, as in the
-// `sandbox`, and every cube is quantised at 60 Hz as a view is. What the codec of shared/codec
-// learns from, and what tests and `carom bench codec` have without a file.
+// `sandbox`, and every cube is quantised at 60 Hz as a view is. They train the codec of
+// shared/codec, and are the default input of its tests and of `carom bench codec`.
 #ifndef CM_TOOLS_CROWD_H
 #define CM_TOOLS_CROWD_H
 

@@ -107,7 +107,7 @@ static int32_t number_at(const uint8_t *bytes)
                      (uint32_t)bytes[3] << 24);
 }
 
-// Which number of a cube lies out of range; NUMBERS: none.
+// Reads one cube. Returns the index of the first number out of range; NUMBERS: none.
 static uint32_t take_cube(const uint8_t *bytes, cm_cube *cube)
 {
     static const int32_t LOW[NUMBERS] = {0, 0, 0, 0, -CM_CUBE_SIDE, -CM_CUBE_SIDE, 0, 0};

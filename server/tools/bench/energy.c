@@ -41,7 +41,7 @@ static double potential(const carom_world *world, const double point[3])
     return -((double)g.x * point[0] + (double)g.y * point[1] + (double)g.z * point[2]);
 }
 
-// Where the centre of mass is.
+// The centre of mass.
 static void center_of(const carom_body_def *def, double center[3])
 {
     const carom_quat o = def->orientation;

@@ -1,5 +1,5 @@
-// Measures carom/impact.h: 1,024 cases made beforehand, each computed again and again. What is
-// made, read and summed lies inside the time; the checks of each case do, too.
+// Measures carom/impact.h: 1,024 cases made beforehand, each computed again and again. The time
+// includes reading the cases, checking and computing them, and summing the results.
 #include "server/tools/bench/impact.h"
 
 #include <math.h>

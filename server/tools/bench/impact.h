@@ -1,4 +1,4 @@
-// How many collisions of two bodies a second the pure functions do.
+// Measures the collisions of two bodies per second that the pure functions compute.
 #ifndef CM_SERVER_TOOLS_BENCH_IMPACT_H
 #define CM_SERVER_TOOLS_BENCH_IMPACT_H
 

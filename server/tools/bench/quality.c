@@ -45,7 +45,7 @@ static bool overlap(const span *a, const span *b)
     return true;
 }
 
-// What the sweep adds up.
+// The sums of the sweep.
 typedef struct tally {
     const uint64_t *joined; // sorted keys of bodies that a joint holds
     uint32_t joined_count;
@@ -143,7 +143,7 @@ double cm_quality_joint_error(const cm_quality_pose *poses, const cm_quality_joi
     return worst;
 }
 
-// What a walk over a world gathers.
+// The data that a walk over a world gathers.
 typedef struct gathering {
     cm_quality_pose *poses; // a row a body slot
     cm_solid *solids;

@@ -1,4 +1,4 @@
-// How well a simulation keeps its bodies apart and its joints together, measured from poses alone.
+// The quality of a simulation, measured from poses alone: overlap of bodies and error of joints.
 #ifndef CM_SERVER_TOOLS_BENCH_QUALITY_H
 #define CM_SERVER_TOOLS_BENCH_QUALITY_H
 

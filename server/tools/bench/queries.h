@@ -1,4 +1,4 @@
-// What queries cost in a world.
+// Measures the time of queries in a world.
 #ifndef CM_SERVER_TOOLS_BENCH_QUERIES_H
 #define CM_SERVER_TOOLS_BENCH_QUERIES_H
 

@@ -1,4 +1,4 @@
-// Two recordings of the same game, without arrivals and with them: the difference is theirs.
+// Two recordings of the same game, without input timing and with it: the difference is its cost.
 #include "server/tools/bench/recording.h"
 
 #include <stdio.h>
@@ -139,7 +139,7 @@ static carom_result read_sizes(const char *path, cm_match_info *info)
     return result;
 }
 
-// One recording, and what it takes on disk; with arrivals it is verified as well.
+// One recording, and its size on disk; the one with input timing is verified as well.
 static carom_result measure(const cm_scene *scene, const char *folder, uint32_t seconds,
                             bool with_arrivals, cm_match_info *info, cm_recording_cost *cost)
 {

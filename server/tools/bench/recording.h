@@ -1,4 +1,4 @@
-// What a recording costs: the tick's thread, the disk, and verifying it.
+// Measures the cost of a recording: on the tick's thread, on disk, and for verifying it.
 #ifndef CM_SERVER_TOOLS_BENCH_RECORDING_H
 #define CM_SERVER_TOOLS_BENCH_RECORDING_H
 

@@ -1,4 +1,4 @@
-// What a rollback costs: restore a past tick and come forward again, saving every tick.
+// Measures the cost of a rollback: restore a past tick and step forward again, saving every tick.
 #ifndef CM_SERVER_TOOLS_BENCH_REWIND_H
 #define CM_SERVER_TOOLS_BENCH_REWIND_H
 

@@ -21,8 +21,8 @@ typedef struct times {
 
 #define ROWS 7u // of times, a sample a run each
 
-// Fills the caches with something else. What reads the clock comes back: the first time it takes 2
-// to 4 us by itself.
+// Evicts the caches. The code that reads the clock is then run once, since its first run takes 2 to
+// 4 us by itself.
 static void flush(uint8_t *buffer)
 {
     for (size_t i = 0; i < CM_SCENE_RUN_FLUSH; i += CACHE_LINE) {
@@ -129,7 +129,7 @@ static carom_result open_source(const cm_scene_run_source *source, carom_world *
     return *world == NULL ? CAROM_ERROR_MEMORY : cm_scene_populate(source->scene, *world);
 }
 
-// What the quality of a run needs of its start.
+// The start values against which the quality of a run is measured.
 typedef struct beginning {
     cm_quality_joint *joints;
     uint32_t joint_count;

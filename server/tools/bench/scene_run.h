@@ -16,7 +16,7 @@ typedef struct cm_scene_run_source {
 typedef struct cm_scene_run_options {
     uint32_t steps; // at least 1
     uint32_t from;  // first step that counts, below steps
-    uint32_t runs;  // at least 1: every run starts anew; each figure is the median of the runs'
+    uint32_t runs;  // at least 1: every run starts anew; each result is the median over the runs
 } cm_scene_run_options;
 
 typedef struct cm_scene_run {
@@ -31,8 +31,8 @@ typedef struct cm_scene_run {
     cm_quality quality;       // after the last step
     double worst_penetration; // m, of the steps that are watched
     double kinetic_energy;    // J/kg, after the last step
-    // Where joints hold everything that moves: energy that went since tick 0, as a part of what
-    // goes until all of it hangs at rest. Otherwise 0.
+    // For a scene whose joints hold everything that moves: the energy lost since tick 0, as a share
+    // of the energy lost until all of it hangs at rest. Otherwise 0.
     double energy_lost;
 } cm_scene_run;
 

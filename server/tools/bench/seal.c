@@ -32,7 +32,7 @@ static void measure_datagrams(size_t size, double *sealed, double *opened)
     *opened = 1e3 * (cm_bench_thread_ms() - middle) / DATAGRAMS;
 }
 
-// One client; the door's two calls alone are timed. False: it was not let in.
+// One client's handshake; only the two calls of the gate are timed. False: it was refused.
 static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, double *ms)
 {
     cm_client_address from = {0x0200000au + number, 4000};

@@ -1,4 +1,4 @@
-// What sealing costs a datagram, and a handshake the server.
+// Measures the cost of sealing per datagram, and of a handshake on the server.
 #ifndef CM_SERVER_TOOLS_BENCH_SEAL_H
 #define CM_SERVER_TOOLS_BENCH_SEAL_H
 

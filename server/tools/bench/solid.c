@@ -109,7 +109,7 @@ bool cm_solid_place(cm_solid *solid, const carom_shape_def *shape, const double 
     }
 }
 
-// How far the solid reaches from its centre along the unit vector n.
+// The distance that the solid reaches from its centre along the unit vector n.
 static double reach(const cm_solid *solid, const double n[3])
 {
     switch (solid->kind) {
@@ -239,7 +239,7 @@ static double segment_box_distance(const double p[3], const double d[3], const d
     return sqrt(least);
 }
 
-// How far a segment that enters the box must be moved to leave it.
+// The distance by which a segment that enters the box must be moved to leave it.
 static double segment_box_overlap(const double p[3], const double d[3], const double h[3])
 {
     double least = HUGE_VAL, length = sqrt(dot(d, d));

@@ -1,10 +1,10 @@
-// A shape at its place, in double precision, and the exact depth of two of them: the measure of a
-// simulation's quality. Independent of the solver: shares no code with shared/sim's narrow phase,
-// only the definition of the shapes.
+// A placed shape in double precision, and the exact penetration depth of two of them, which
+// measures a simulation's quality. Independent of the solver: it shares no code with shared/sim's
+// narrow phase, only the definition of the shapes.
 //
-// depth(a, b) is the least distance by which one must be moved to part them. Where they are apart
-// it is minus the distance; for two boxes minus the widest gap along a separating axis, which is
-// the distance unless two corners or a corner and an edge face each other, and never more.
+// depth(a, b) is the least distance by which one must be moved to separate them. For separated
+// shapes it is minus the distance; for two boxes minus the widest gap along a separating axis,
+// which is the distance unless two corners or a corner and an edge face each other, and never more.
 //
 // A new kind of shape adds a cm_solid_kind, its support (solid_convex.h) and its rows in the table
 // of depths.

@@ -21,7 +21,7 @@ typedef struct cm_bots_options {
     cm_bots_pattern pattern;
     const carom_module *module; // of the room, where that is not built in; else NULL
     const carom_token_key *key; // each bot gets a token sealed with it; NULL: they come without
-    // Where they play, one after another and from the first again; none: the server's first room.
+    // The rooms to which bots are assigned in turn; none: the server's first room.
     uint32_t room_count;
     char rooms[CM_BOTS_ROOMS_MAX][CAROM_ROOM_NAME_MAX + 1];
 } cm_bots_options;

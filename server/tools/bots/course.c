@@ -54,7 +54,7 @@ static void draw(cm_rng *rng, uint8_t input[CAROM_INPUT_MAX], uint32_t size)
     }
 }
 
-// An input of a game that nobody here knows. Where none is taken the one before stays.
+// A random input of an unknown game. If check_input refuses all tries the previous input stays.
 static void play_at_random(cm_bot_course *course, const carom_module *module, carom_client *client,
                            uint64_t now_us)
 {

@@ -1,5 +1,5 @@
-// What a bot does: a seeded walk of the sandbox's cube; in other games what the module's bot does,
-// or, where it has none, random inputs that its check_input takes.
+// The inputs of a bot: a seeded walk of the sandbox's cube; in other games those of the module's
+// bot, or, if it has none, random inputs that its check_input accepts.
 #ifndef CM_SERVER_TOOLS_BOTS_COURSE_H
 #define CM_SERVER_TOOLS_BOTS_COURSE_H
 

@@ -1,5 +1,5 @@
-// Adds up what bots measured. Rewinds here are the clients' own (reconciliations); inputs that came
-// late are known to the server: `late_inputs` counts the views in which it said that one had.
+// Adds up what bots measured. Rewinds here are the clients' own (reconciliations); only the server
+// knows late inputs: `late_inputs` counts the views that reported one.
 #include "server/tools/bots/summary.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// What the bots measured, added up, as one JSON object.
+// The sum of the bots' measurements, as one JSON object.
 #ifndef CM_SERVER_TOOLS_BOTS_SUMMARY_H
 #define CM_SERVER_TOOLS_BOTS_SUMMARY_H
 

@@ -1,6 +1,6 @@
-// What one room of a scene costs on this machine: the worker and its clients, all of them the real
-// ones, in this process on the virtual net, for a fixed number of ticks. Everything but times
-// follows from the options.
+// Measures the cost of one room of a scene on this machine: a real worker and real clients, in this
+// process on the virtual net, for a fixed number of ticks. Everything but times follows from the
+// options.
 #ifndef CM_SERVER_TOOLS_CAPACITY_CAPACITY_H
 #define CM_SERVER_TOOLS_CAPACITY_CAPACITY_H
 
@@ -38,12 +38,12 @@ typedef struct cm_capacity {
     double datagram_us; // the kernel's, sent or received; 0: not measured
 } cm_capacity;
 
-// On failure `error` says why. CAROM_ERROR_STATE: a signal ended it. CAROM_ERROR_NOT_BUILT: this
-// process's ENet does not call our socket functions.
+// On failure `error` has the reason. CAROM_ERROR_STATE: a signal ended it. CAROM_ERROR_NOT_BUILT:
+// this process's ENet does not call our socket functions.
 carom_result cm_capacity_measure(const cm_capacity_options *options, cm_capacity *capacity,
                                  char *error, size_t error_size);
 
-// What is there for rooms.
+// The resources of the machine for rooms.
 typedef struct cm_capacity_machine {
     uint32_t cores, workers;   // processes of `carom serve`, a core each
     uint64_t memory_available; // bytes; 0: not known
@@ -52,7 +52,7 @@ typedef struct cm_capacity_machine {
 
 #define CM_CAPACITY_BUDGET 0.8 // of a core, and of the memory: above it new rooms are refused
 
-// What follows for the machine.
+// The resulting capacity of the machine.
 typedef struct cm_capacity_answer {
     double tick_ms;            // CPU: loop, record and sockets
     double load;               // of a core, by one room

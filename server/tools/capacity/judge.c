@@ -11,7 +11,7 @@
 #define HOUR_S      3600.0
 #define BITS_A_KBIT 1000.0
 
-// How many whole rooms fit: `cost` of each, of `whole`.
+// The number of whole rooms of `cost` each that fit into `whole`.
 static uint64_t fit(double whole, double cost)
 {
     double rooms = cost > 0.0 ? floor(whole / cost) : ROOMS_MAX;

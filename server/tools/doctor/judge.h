@@ -1,4 +1,4 @@
-// What is wrong with a machine: a function of what was measured.
+// Finds the faults of a machine: a pure function of the measurements.
 #ifndef CM_SERVER_TOOLS_DOCTOR_JUDGE_H
 #define CM_SERVER_TOOLS_DOCTOR_JUDGE_H
 
@@ -19,7 +19,7 @@ typedef struct cm_finding {
     const char *mend;                // how; not looked at where it is good
 } cm_finding;
 
-// What is to be hosted.
+// The load to be hosted.
 typedef struct cm_needs {
     uint32_t rooms;
     bool power; // ticks are to outlive a loss of power

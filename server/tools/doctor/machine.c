@@ -46,7 +46,7 @@ static bool read_line(const char *path, char text[TEXT_MAX])
     return got;
 }
 
-// The kernel says twice what it grants: its own accounts are in it.
+// The kernel reports twice the size that it grants: it includes its own bookkeeping.
 static void measure_buffer(cm_machine *m)
 {
     int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

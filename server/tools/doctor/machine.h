@@ -1,12 +1,12 @@
-// What a server needs of its machine, measured. Everything that is opened or made is gone when it
-// returns. Linux.
+// Measures the properties of the machine that a server needs. It closes and removes everything that
+// it opens or makes. Linux.
 #ifndef CM_SERVER_TOOLS_DOCTOR_MACHINE_H
 #define CM_SERVER_TOOLS_DOCTOR_MACHINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Of each: 0 where it could not be measured, unless it says otherwise.
+// Each is 0 if it could not be measured, unless noted.
 typedef struct cm_machine {
     uint64_t receive_buffer; // bytes that the kernel grants of CM_HOST_RECEIVE_BUFFER
     uint64_t files;          // descriptors that a process may open

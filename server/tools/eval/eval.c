@@ -1,5 +1,5 @@
-// What all cases share: a reader (json_reader.h), and writing with 17 digits. The largest case is a
-// few kB; the cap is the scene's.
+// Code shared by all cases: a reader (json_reader.h), and writing with 17 digits. The largest case
+// is a few kB; the cap is the scene's.
 #include "server/tools/eval/eval.h"
 
 #include <math.h>

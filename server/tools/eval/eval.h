@@ -2,8 +2,8 @@
 //
 // A case is a file NAME.c that defines `const cm_eval_case cm_eval_NAME_case` and stands in the
 // table of eval.c. It reads with `in` (json_reader.h), in any order, and writes with the cm_out
-// functions. Every object must be closed with cm_json_end_keys, which refuses keys that nobody
-// asked for.
+// functions. Every object must be closed with cm_json_end_keys, which refuses keys that the case
+// has not read.
 //
 // Failing is sticky: the first failure is kept with its line and path, every later read gives
 // zeros, and no line comes out. So a case reads all, then asks cm_json_failed once.

@@ -8,7 +8,7 @@
 
 #define LARGE    1.0e30
 #define MAP_SIDE 101.0
-#define UNEVEN   1.0e-9 // of the trace: rounding of whoever computed the tensor
+#define UNEVEN   1.0e-9 // of the trace: rounding by the tensor's author
 
 static const char TEXT[] =
     "  model         \"interpolated\" (default; JP3308685B2) or \"normal\" (saharan 2012: no "

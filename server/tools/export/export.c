@@ -1,5 +1,5 @@
-// Walking a match. What is before the first tick is skipped by the nearest keyframe, and of the
-// rest each tick is run: an hour of 256 bodies takes about 13 s, and what is written comes on top.
+// Walking a match. Ticks before the first one are skipped by the nearest keyframe, and each later
+// tick is run: an hour of 256 bodies takes about 13 s, without the time for writing.
 #include "server/tools/export/export.h"
 
 #include "server/record/format/match_db.h"

@@ -56,7 +56,7 @@ static cm_gltf_body *find_body(cm_gltf *g, carom_body_id id)
     return body;
 }
 
-// What a body is made of, when it is first seen.
+// Describes a body's shapes when it is first seen.
 static bool describe(cm_gltf *g, const carom_world *world, cm_gltf_body *body,
                      const carom_body_state *state)
 {

@@ -118,7 +118,7 @@ static void put_mesh(const cm_gltf_mesh *mesh, FILE *out)
     }
 }
 
-// When it is seen: nothing, something, nothing; times ascend strictly.
+// The times at which a body's visibility changes: hidden, visible, hidden; strictly ascending.
 static void seen_times(const cm_gltf *g, const cm_gltf_body *body, double times[3])
 {
     times[0] = body->first > 0 ? 0.0 : -1.0;

@@ -117,7 +117,8 @@ static void returned(cm_monitor *m, cm_game_callback callback)
     m->after[callback] = cm_hash_end(&folded);
 }
 
-// Where the monitor's own calls lay on the stack a callback's variables will be.
+// Overwrites the stack that the monitor's own calls used, since a callback's variables lie there
+// next.
 __attribute__((noinline)) static void fill_stack(uint8_t byte)
 {
     volatile uint8_t bytes[STACK_BYTES];

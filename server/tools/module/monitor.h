@@ -11,7 +11,7 @@
 typedef struct cm_monitor {
     cm_game_watcher watcher; // for cm_game_create_watched
     cm_fence fence;
-    volatile uint32_t *running; // the callback that runs, for whoever waits for the process
+    volatile uint32_t *running; // the callback that runs, for the process that waits
     uint64_t before;            // hash of the state when it was entered
     uint32_t float_control, x87_control, x87_tags;
     uint8_t fill; // of the stack below a callback

@@ -1,7 +1,7 @@
-// What happens to a module under trial: who joins, leaves, says and does what in each tick, drawn
-// from a seed. Sensible and hostile alike: user data and messages of every size, nothing and random
-// bytes among them; inputs at the ends of their ranges, numbers that are none. An input that the
-// border would refuse is not given, as in a room, and counted.
+// The plan of a module's trial, drawn from a seed: joins, leaves, messages and inputs of each tick.
+// It is sensible and hostile alike: user data and messages of every size, empty and random ones
+// among them; inputs at the ends of their ranges, and NaN. An input that a server would refuse is
+// counted and not passed to the game, as in a room.
 #ifndef CM_SERVER_TOOLS_MODULE_PLAN_H
 #define CM_SERVER_TOOLS_MODULE_PLAN_H
 
@@ -26,7 +26,7 @@ typedef struct cm_plan {
 // The game is asked which inputs it takes, and not changed. False: out of memory.
 bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan *plan);
 void cm_plan_free(cm_plan *plan);
-// What is given to the game to make tick `tick` + 1 of tick `tick`.
+// The game's input for the step from tick `tick` to `tick` + 1.
 cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick);
 
 #endif

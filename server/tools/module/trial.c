@@ -33,10 +33,10 @@
 #define GAP_BYTES     (1u << 12)
 #define GAPS          32u
 
-// What both processes write for the one that waits for them.
+// Shared memory that the trial's processes write and the waiting one reads.
 typedef struct board {
     volatile uint32_t tick;     // that is being made
-    volatile uint32_t is_state; // of a stranger: what a module must bear
+    volatile uint32_t is_state; // an untrusted one, which a module must bear
     volatile uint32_t callback; // that runs, a cm_game_callback
     volatile uint32_t done;
     carom_result result;
@@ -104,7 +104,8 @@ static bool find(trial *t, uint32_t tick, const char *format, ...)
     return false;
 }
 
-// Where a game is not what the first way made: of the state, its first byte, and by what.
+// Names the place where a game differs from the first run: the state's first byte that differs, and
+// the callback that wrote it.
 static void name_place(const trial *t, const carom_game *game, uint32_t tick, char place[96])
 {
     const uint32_t *state = carom_game_state(game);
@@ -153,7 +154,7 @@ static uint64_t hash_messages(const carom_game *game)
     return cm_hash_end(&hash);
 }
 
-// What lies on the stack below this call, where a callback's variables will be.
+// Fills the stack below this call, where a callback's variables will lie.
 __attribute__((noinline)) static void fill_stack(uint8_t byte)
 {
     volatile uint8_t bytes[STACK_BYTES];
@@ -162,7 +163,7 @@ __attribute__((noinline)) static void fill_stack(uint8_t byte)
     }
 }
 
-// What is asked of a module beside its ticks, and changes nothing.
+// Calls the module's functions outside its ticks, which must change nothing.
 static void ask(carom_game *game, const cm_tick_input *input, uint32_t tick)
 {
     uint8_t bytes[CAROM_INPUT_MAX];
@@ -184,7 +185,7 @@ static uint64_t cpu_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-// The tick's time is told of the second process, which has nothing else to do.
+// The tick's time is that of the second process, which does nothing else.
 static void count_time(trial *t, uint64_t took_ns)
 {
     cm_trial_report *report = &t->board->report;
@@ -284,8 +285,8 @@ static bool decode_other(trial *t, uint32_t tick, uint64_t hash)
     return cm_game_hash(t->other) == hash || find(t, tick, "decoded it is another state");
 }
 
-// A word of a state that a stranger wrote; the kinds take turns, since what one leaves alone may
-// keep another from being looked at.
+// A word of a hostile state. The kinds take turns, since a valid word may lead a module to code
+// that a bad one would not reach.
 static uint32_t hostile_word(cm_rng *rng, uint32_t kind, uint32_t was)
 {
     uint64_t word = cm_rng_next(rng);
@@ -306,7 +307,7 @@ static uint32_t hostile_word(cm_rng *rng, uint32_t kind, uint32_t was)
     }
 }
 
-// A keyframe's state is whatever a stranger wrote: it may not crash, nor loop.
+// A keyframe's state is untrusted: with any bytes the module must not crash, nor loop.
 static bool give_hostile_state(trial *t, uint32_t tick)
 {
     cm_rng rng;
@@ -504,7 +505,8 @@ static bool run_in_process(const cm_trial_def *def, board *b, uint32_t process)
     fflush(NULL);
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        // A module that loops must not outlive who asked; nor whoever died meanwhile.
+        // A module that loops must not outlive the caller, also if the caller died before this
+        // call.
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
             _exit(1);
         }

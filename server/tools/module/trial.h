@@ -1,19 +1,19 @@
 // A module under trial: played by hostile and sensible players (plan.h), and every tick made again
-// in every way that a room, a client or a replay may make it. A module is sound where nothing of it
-// differs; otherwise the first difference is told with its tick, where it is, and the likely cause.
+// in every way that a room, a client or a replay may make it. A module passes if nothing differs;
+// otherwise the report has the first difference with its tick, its place and the likely cause.
 //
 //   the same tick twice                     a clock, or memory outside of the state
 //   with other bytes on the stack           memory that was never written
 //   rewound into a game at another address  an address as data
 //   encoded and decoded, then on            a state that is not its words
 //   in three more processes                 an address as data
-//   with the state that a stranger may send only that it neither crashes nor loops
+//   with hostile states                     only crashes and loops count
 //
-// After each callback: nothing is written beside the state (which lies between red zones and pages
-// without access), the processor's control registers are as they were, and what may only be read is
-// as it was. What is found names the callback.
+// After each callback it checks that nothing is written beside the state (which lies between red
+// zones and pages without access), and that the processor's control registers and read-only memory
+// have not changed. A finding names the callback.
 //
-// The module runs in processes of its own, so that one that crashes or loops is told as well.
+// The module runs in processes of its own, so that a crash or a loop is reported as well.
 #ifndef CM_SERVER_TOOLS_MODULE_TRIAL_H
 #define CM_SERVER_TOOLS_MODULE_TRIAL_H
 
@@ -42,8 +42,8 @@ typedef struct cm_trial_report {
     uint64_t tick_ns_sum, tick_ns_max;                // processor time of a tick, of the whole game
 } cm_trial_report;
 
-// CAROM_OK: the report says what was found. CAROM_ERROR_ARGUMENT: the file is refused, or the scene
-// and the module make no game (finding says why); CAROM_ERROR_MEMORY, CAROM_ERROR_IO.
+// CAROM_OK: the report has the result. CAROM_ERROR_ARGUMENT: the file is refused, or the scene and
+// the module make no game (finding has the reason); CAROM_ERROR_MEMORY, CAROM_ERROR_IO.
 carom_result cm_trial_run(const cm_trial_def *def, cm_trial_report *report);
 
 #endif

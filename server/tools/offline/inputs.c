@@ -9,7 +9,7 @@
 #include "shared/game/pointer.h"
 #include "shared/scene/scene_json.h"
 
-// What was read so far, to hold the next line against.
+// The lines read so far, against which the next one is checked.
 typedef struct reader {
     const cm_scene *scene;
     const carom_module *module;

@@ -8,8 +8,8 @@
 #include "server/tools/offline/inputs.h"
 #include "shared/game/game_host.h"
 
-// m/s: hits of a scene that says no hit_speed. No state follows from it; a game's module, whose
-// state might, hears of hits as its scene says.
+// m/s: the hit speed of a scene without hit_speed. It does not affect the state; a game's module,
+// whose state it could affect, receives hits by its scene's own value only.
 #define CM_OFFLINE_HIT_SPEED 1.0f
 
 typedef struct cm_offline {
@@ -35,7 +35,7 @@ void cm_offline_destroy(cm_offline *run);
 // The solver of a name ("soft", …), or CM_SOLVER_UNKNOWN; and the name of a carom_solver_type.
 int cm_offline_solver(const char *name);
 const char *cm_offline_solver_name(int solver);
-// Whether a scene is of circles, as the impulse solver's model "circle" has them.
+// True if a scene consists of circles for the impulse solver's model "circle".
 bool cm_offline_is_circle(const cm_scene *scene, int solver);
 
 // The inputs of the present tick, then one step.

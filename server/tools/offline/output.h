@@ -1,4 +1,4 @@
-// What `carom sim` prints: one line a sampled tick (jsonl), or one a body and sampled tick (csv).
+// The output of `carom sim`: one line a sampled tick (jsonl), or one a body and sampled tick (csv).
 #ifndef CM_SERVER_TOOLS_OFFLINE_OUTPUT_H
 #define CM_SERVER_TOOLS_OFFLINE_OUTPUT_H
 

@@ -1,12 +1,12 @@
 // Arrows of a picture: velocity, angular velocity, impulse. Each kind has the same pixels a unit in
 // all pictures of a set, so that ticks and solvers compare by eye.
 //
-// Turning is an arc while its axis looks along the eye, else an arrow along the axis (right-hand
-// rule). Only what points at the eye or away from it, within 20 degrees, is drawn as a ring: a
-// short arrow is short. The number at an arrow is its magnitude with the sign of x + y + z, as the
-// figures of JP3308685B2 have it. Arrows below 2% of the longest of their kind are left out, and
-// above CM_MANY_BODIES bodies all but the strongest. Circles (zenn.dev, 2023): the velocity's arrow
-// is at least a radius long.
+// Rotation is drawn as an arc if its axis points along the line of sight, else as an arrow along
+// the axis (right-hand rule). Only arrows within 20 degrees of the line of sight are drawn as a
+// ring, so that a short arrow means a small value. The number at an arrow is its magnitude with the
+// sign of x + y + z, as the figures of JP3308685B2 have it. Arrows below 2% of the longest of their
+// kind are left out, and above CM_MANY_BODIES bodies all but the strongest. Circles (zenn.dev,
+// 2023): the velocity's arrow is at least a radius long.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

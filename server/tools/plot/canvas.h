@@ -1,5 +1,5 @@
-// What the parts of one picture share: the camera, the frame, and what room is left for texts.
-// Private to picture.c and the files that draw one kind of thing each.
+// The state shared by the parts of one picture: the camera, the frame, and the free space for
+// texts. Private to picture.c and the files that draw one kind of thing each.
 #ifndef CM_SERVER_TOOLS_PLOT_CANVAS_H
 #define CM_SERVER_TOOLS_PLOT_CANVAS_H
 

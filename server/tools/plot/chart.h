@@ -26,7 +26,7 @@ typedef struct cm_chart {
     bool from_zero; // y begins at 0
 } cm_chart;
 
-// What the chart needs in height at a width: a plot of fixed height, the legend below.
+// The chart's height at a given width: a plot of fixed height, with the legend below.
 double cm_chart_height(const cm_chart *chart, double width);
 void cm_chart_draw(cm_svg *svg, const cm_chart *chart, double x, double y, double width);
 

@@ -1,6 +1,6 @@
 // Joints of a picture: a dashed line from each body's centre of mass to the anchor on it, a small
-// ring at each anchor, and a bar along the axis of those that have one. What a joint holds together
-// has both anchors in one place; a distance has a line between them.
+// ring at each anchor, and a bar along the axis of those that have one. The two anchors of most
+// joints coincide; a distance joint has a line between them.
 #include <math.h>
 
 #include "server/tools/plot/canvas.h"

@@ -30,7 +30,7 @@ void cm_labels_take(cm_labels *labels, double left, double top, double right, do
     }
 }
 
-// Whether nothing lies there but, where it is given, `own`.
+// True if the box is free, or overlaps only `own` (may be NULL).
 static bool is_free(const cm_labels *labels, const double box[4], const double *own)
 {
     const double *f = labels->frame;

@@ -1,4 +1,4 @@
-// What a picture shows of a world at one tick, kept after the world has gone on.
+// A snapshot of a world at one tick for a picture, kept while the world steps on.
 #ifndef CM_SERVER_TOOLS_PLOT_MOMENT_H
 #define CM_SERVER_TOOLS_PLOT_MOMENT_H
 

@@ -1,4 +1,4 @@
-// How a body looks on the page: a camera without perspective, and shapes as filled outlines.
+// Drawing bodies on the page: a camera without perspective, and shapes as filled outlines.
 #ifndef CM_SERVER_TOOLS_PLOT_OUTLINE_H
 #define CM_SERVER_TOOLS_PLOT_OUTLINE_H
 
@@ -25,7 +25,7 @@ void cm_camera_set(cm_camera *camera, cm_view_kind kind);
 // Metres to the right and up, before scale and place.
 cm_point cm_camera_flat(const cm_camera *camera, const double at[3]);
 cm_point cm_camera_place(const cm_camera *camera, const double at[3]);
-// How near the eye, m.
+// The nearness to the eye, m.
 double cm_camera_depth(const cm_camera *camera, const double at[3]);
 
 // A shape at a body's pose. Planes are half-spaces and have no box.

@@ -24,7 +24,7 @@ static bool is_planar(const cm_page *p)
     return planar;
 }
 
-// Whether all motion is in x and y: those scenes are seen along z.
+// True if all motion is in x and y: such scenes are viewed along z.
 static bool is_flat(const cm_page *p)
 {
     for (uint32_t r = 0; r < p->run_count; r++) {

@@ -138,7 +138,7 @@ static void grow_by_static(const cm_canvas *c, double box[4])
     }
 }
 
-// What is shown; then scale and the size of planes' patches.
+// Finds the box to show; then the scale and the size of planes' patches.
 static void find_box(cm_canvas *c)
 {
     double *box = c->box;

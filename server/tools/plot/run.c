@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MAP_TICKS  600u // by then something must have touched, unless --ticks says otherwise
+#define MAP_TICKS  600u // default limit for the first contact, replaced by --ticks
 #define TURN       6.283185307179586
 #define COST_START 5u // one in so many steps at the start is not timed
 
@@ -64,7 +64,7 @@ static bool can_move(const carom_world *world, uint32_t slot)
            state.type != CAROM_BODY_STATIC;
 }
 
-// Whether the body of a slot is among the names asked for.
+// True if the body of a slot is among the requested names.
 static bool is_named(const cm_offline *offline, uint32_t slot, const char *names)
 {
     char name[CM_NAME_MAX];
@@ -102,7 +102,7 @@ static carom_result check_names(const cm_offline *offline, const char *names, cm
     return CAROM_OK;
 }
 
-// Whether the body of a slot is to be drawn or summed.
+// True if the body of a slot is to be drawn or summed.
 static bool is_wanted(const cm_offline *offline, uint32_t slot, const cm_plot_request *request)
 {
     return request->bodies != NULL ? is_named(offline, slot, request->bodies)
@@ -134,7 +134,7 @@ static void name_line(cm_plot_run *run, const cm_offline *offline, uint32_t t, u
     series->dash = run->index;
 }
 
-// Which lines a trace has in this run.
+// Opens the lines of a trace in this run.
 static void open_lines(cm_plot_run *run, const cm_offline *offline, const cm_plot_request *request,
                        uint32_t t, lines *of)
 {

@@ -24,7 +24,7 @@ void cm_svg_free(cm_svg *svg);
 // A group with attributes as they stand in the file, and its end. NULL: none.
 void cm_svg_group(cm_svg *svg, const char *attributes);
 void cm_svg_group_end(cm_svg *svg);
-// What follows in the group `clip-path="url(#ID)"` is cut to a rectangle.
+// Defines a clipping rectangle for the group `clip-path="url(#ID)"`.
 void cm_svg_clip(cm_svg *svg, const char *id, double x, double y, double width, double height);
 
 // `style` holds attributes as they stand in the file: fill="…" stroke="…".

@@ -219,7 +219,7 @@ static double joint_value(uint32_t what, const carom_world *world, uint32_t slot
     }
 }
 
-// Whether the scene asks for the contact wrench of a body: else no solver keeps it.
+// True if the scene requests the contact wrench of a body; otherwise no solver keeps it.
 static bool reports_force(const cm_offline *run, uint32_t slot)
 {
     carom_body_def def;

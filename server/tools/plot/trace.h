@@ -1,5 +1,5 @@
-// What a chart can show of a run over time: a number of the whole world, of a body or of a joint,
-// found from the state alone, in binary64.
+// A quantity that a chart shows over time: a number of the whole world, of a body or of a joint,
+// computed from the state alone, in binary64.
 #ifndef CM_SERVER_TOOLS_PLOT_TRACE_H
 #define CM_SERVER_TOOLS_PLOT_TRACE_H
 
@@ -27,15 +27,15 @@ const cm_trace *cm_trace_find(const char *name, size_t length);
 // All names with commas between, for messages and help.
 void cm_trace_names(char *text, size_t size);
 
-// Whether a trace is the angle or position of joints.
+// True if a trace is the angle or position of joints.
 bool cm_trace_is_angle(const cm_trace *trace);
-// Whether a trace sums over bodies.
+// True if a trace sums over bodies.
 bool cm_trace_is_sum(const cm_trace *trace);
-// What a scene must have for a trace to show anything: "joints".
+// The part that a scene must have for a trace to show anything: "joints".
 const char *cm_trace_needs(const cm_trace *trace);
 
-// The value now; `index` is a slot of a body or joint. NAN where there is none. `bodies` says which
-// slots count for sums over bodies (NULL: all).
+// The value now; `index` is a slot of a body or joint. NAN where there is none. `bodies`: the slots
+// that count for sums over bodies (NULL: all).
 double cm_trace_value(const cm_trace *trace, const cm_offline *run, uint32_t index,
                       const bool *bodies);
 // A point of a path: horizontal, vertical.
