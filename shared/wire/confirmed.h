@@ -1,11 +1,11 @@
-// A confirmed tick: what went into it, how its inputs came, and the hash of the state after it. No
-// rewind reaches it any more, so that whoever has the scene and its ticks has the match. This is
-// the one coding of it: a match file has each of the two blobs in a row (MATCH_FILE.md), a stream
-// has whole ticks, one after the other.
+// A confirmed tick: its inputs and events, the timing of its inputs, and the hash of the state
+// after it. No rewind reaches it any more, so the scene and the confirmed ticks are the whole
+// match. This is their only coding: a match file has each of the two blobs in a row
+// (MATCH_FILE.md), a stream has whole ticks, one after the other.
 //
 // The two blobs; a blob of nothing has 0 bytes:
 //
-//   OFFSET  SIZE     changed: inputs of players whose input is another than in the tick before
+//   OFFSET  SIZE     changed: the inputs that differ from those of the tick before
 //   0       8        players, a bit each, at least one
 //   8       n x w    each player's input, ascending players; w is that of the longest, 0 to 64
 //
@@ -26,8 +26,8 @@
 //   23      ...      each event: type (1), player (1), client id (8), size (2), bytes
 //   ...     ...      changed, arrived
 //
-// Reading takes hostile bytes: it gives back what is within the limits, or says what is wrong.
-// Typical: 30 to 60 bytes for 8 players who steer with sticks.
+// The reader accepts hostile bytes: it returns a tick within the limits, or an error. Typical: 30
+// to 60 bytes for 8 players who steer with sticks.
 #ifndef CM_WIRE_CONFIRMED_H
 #define CM_WIRE_CONFIRMED_H
 
@@ -47,12 +47,12 @@ typedef enum cm_game_event_type {
     CM_EVENT_JOIN = 1,    // bytes: user data
     CM_EVENT_LEAVE = 2,   // bytes: CM_LEAVE_REFUSED of a player whom the module refused, else none
     CM_EVENT_MESSAGE = 3, // bytes: the message
-    CM_EVENT_END = 4,     // of nobody: the match ends with this tick
+    CM_EVENT_END = 4,     // of no player: the match ends with this tick
 } cm_game_event_type;
 
 #define CM_LEAVE_REFUSED "refused"
 
-// What happens to a game between two ticks, before the inputs, in this order.
+// An event of a game between two ticks; events are applied before the inputs, in this order.
 typedef struct cm_game_event {
     uint32_t type;
     uint32_t player;
@@ -68,14 +68,14 @@ typedef struct cm_tick_input {
     uint32_t input_count;
 } cm_tick_input;
 
-// How one input came: `lead` 1/16 ticks before its tick was due, negative where it was late.
+// The timing of one input: it arrived `lead` 1/16 ticks before its tick was due; negative: late.
 typedef struct cm_arrival {
     uint8_t player;
     bool rewound; // the room went back for it
     int16_t lead;
 } cm_arrival;
 
-// How a match ended.
+// The end of a match.
 typedef enum cm_match_end {
     CM_MATCH_LIVE = 0, // no end was written: the server was killed, or it is running
     CM_MATCH_DRAINED = 1,
@@ -99,7 +99,7 @@ typedef struct cm_confirmed_tick {
     bool resumed; // the server had died, and another went on with this tick
 } cm_confirmed_tick;
 
-// Whether a tick is within the limits: counts, ascending players, sizes of payloads.
+// True if a tick is within the limits: counts, ascending players, sizes of payloads.
 bool cm_confirmed_fits(const cm_confirmed_tick *tick);
 uint32_t cm_confirmed_payload_max(uint32_t event_type);
 // Bytes of the longest of some inputs, without the zeros at their ends.
@@ -114,7 +114,7 @@ typedef struct cm_confirmed_row {
 
 void cm_confirmed_row_write(const cm_confirmed_tick *tick, cm_confirmed_row *row);
 
-// What the two blobs hold.
+// The contents of the two blobs.
 typedef struct cm_confirmed_inputs {
     uint64_t tick;
     uint32_t input_count, arrival_count;
@@ -130,7 +130,8 @@ const char *cm_confirmed_row_read(const uint8_t *changed, size_t changed_size,
 size_t cm_confirmed_size(const cm_confirmed_tick *tick);
 size_t cm_confirmed_write(const cm_confirmed_tick *tick, uint8_t *bytes, size_t size);
 
-// What a whole tick is read into: `tick` points into the rest, and into the bytes read.
+// The memory for reading a whole tick: `tick` points into the other members, and into the bytes
+// read.
 typedef struct cm_confirmed_read_tick {
     cm_confirmed_tick tick;
     cm_game_event events[CM_CONFIRMED_EVENTS_MAX];

@@ -37,7 +37,7 @@ typedef struct cm_bytes {
     size_t size;
 } cm_bytes;
 
-// A player of a room, as the others are told.
+// A player of a room, as sent to the others.
 typedef struct cm_control_player {
     uint32_t player;
     const char *name;
@@ -46,14 +46,14 @@ typedef struct cm_control_player {
     bool away;
 } cm_control_player;
 
-// A room of the server, as players are told.
+// A room of the server, as sent to players.
 typedef struct cm_control_room {
     const char *name, *scene, *module;
     uint32_t players, max_players;
     uint16_t port;
 } cm_control_room;
 
-// What is not used by the type is zero. Pointers of a decoded message point into it.
+// Fields that the type does not use are zero. Pointers of a decoded message point into it.
 typedef struct cm_control {
     cm_control_type type;
     uint32_t protocol, engine;                            // hello
@@ -64,18 +64,18 @@ typedef struct cm_control {
     uint32_t player;                                      // welcome
     uint64_t client_id;                                   // welcome
     uint32_t tick_rate, view_rate, input_rate, rewind_ms; // welcome
-    const char *module;        // welcome; hello, where NULL: none is said
-    uint32_t module_version;   // welcome, hello
-    uint32_t module_abi;       // welcome, hello
-    uint64_t seed;             // welcome: of the match
-    const char *module_source; // welcome, hello; NULL or "" for none
-    cm_bytes scene, keyframe;  // welcome: packed scene, encoded game (not compressed here; they are
-                               // compressed on the wire, size-capped when decoded)
+    const char *module;                                   // welcome; hello, NULL: none
+    uint32_t module_version;                              // welcome, hello
+    uint32_t module_abi;                                  // welcome, hello
+    uint64_t seed;                                        // welcome: of the match
+    const char *module_source;                            // welcome, hello; NULL or "" for none
+    cm_bytes scene, keyframe; // welcome: packed scene, encoded game (not compressed here; they are
+                              // compressed on the wire, size-capped when decoded)
     cm_bytes scene_frame;     // welcome, to encode: `scene` as cm_control_compress made it, so that
                               // many welcomes share the work; empty: compressed anew
     uint32_t keyframe_size;   // welcome: of a keyframe that follows in parts; 0: it is here
     uint64_t present;         // welcome
-    bool comes_back;          // hello: epoch and messages_had are said
+    bool comes_back;          // hello: epoch and messages_had are set
     uint8_t epoch;            // welcome, hello
     uint64_t messages;        // welcome
     uint64_t messages_had;    // hello

@@ -14,8 +14,8 @@
 #include "shared/wire/control_text.h"
 #include "shared/wire/events.h"
 
-// What unpacking may allocate: protobuf-c needs up to 120 bytes for a field and copies the
-// contents. A server's message has at most 2 x CM_CONTROL_BODIES_MAX fields.
+// Limits of the memory that unpacking may allocate: protobuf-c needs up to 120 bytes for a field
+// and copies the contents. A server's message has at most 2 x CM_CONTROL_BODIES_MAX fields.
 #define UNPACK_FROM_CLIENT 16384
 #define UNPACK_FROM_SERVER (2 * CM_CONTROL_BODIES_MAX * 160)
 #define UNPACK_PER_BYTE    4
@@ -50,7 +50,7 @@ static cm_bytes view_of(ProtobufCBinaryData data)
     return bytes;
 }
 
-// A reason of a later version is known to have happened, but not what it says.
+// A reason of a later version has no name here.
 static carom_reason reason_of(uint32_t number)
 {
     return number < CAROM_REASON_COUNT ? (carom_reason)number : CAROM_REASON_SERVER_ERROR;

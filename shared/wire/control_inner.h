@@ -9,7 +9,7 @@
 // By the allocator, or by malloc where it is NULL.
 void *cm_control_read(const carom_allocator *allocator, size_t size);
 void cm_control_give_back(const carom_allocator *allocator, void *memory);
-// Whether every field of a message, of its type, is in its range.
+// True if every field that the message's type uses is in its range.
 bool cm_control_is_valid(const cm_control *control);
 
 #endif

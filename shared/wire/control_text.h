@@ -1,5 +1,5 @@
-// What a string from outside may hold, and the shape of a control message before protobuf sees it.
-// Both look at bytes only and allocate nothing.
+// Checks of untrusted strings, and of the form of a control message before protobuf reads it. Both
+// look at bytes only and allocate nothing.
 #ifndef CM_WIRE_CONTROL_TEXT_H
 #define CM_WIRE_CONTROL_TEXT_H
 

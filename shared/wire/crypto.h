@@ -38,7 +38,7 @@ void cm_crypto_stream_end(cm_crypto_stream *stream, uint8_t *out, size_t out_siz
 
 // X25519. The public half of a secret of any 32 bytes.
 void cm_crypto_public(const uint8_t secret[CM_KEY_BYTES], uint8_t public_key[CM_KEY_BYTES]);
-// What both ends compute; false for a public key that gives nothing (of low order).
+// The shared secret, which both ends compute; false for a public key of low order.
 bool cm_crypto_shared(const uint8_t secret[CM_KEY_BYTES], const uint8_t public_key[CM_KEY_BYTES],
                       uint8_t shared[CM_KEY_BYTES]);
 

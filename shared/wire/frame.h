@@ -1,5 +1,5 @@
-// ENet's datagrams in and out of their seals. ENet is told that datagrams carry a checksum, which
-// gives us its hook on every one that leaves; the checksum itself does not travel.
+// Sealing and opening ENet's datagrams. We set ENet's checksum callback, which ENet calls for every
+// datagram that it sends; the checksum itself is not sent.
 //
 //   OFFSET  SIZE  ENet's datagram as it lies in memory
 //   0       2     peer id and flags, big-endian; 0x8000: a time follows
@@ -16,8 +16,8 @@
 #define CM_FRAME_CHECKSUM  4u
 #define CM_FRAME_CHANNELS  2u // of every connection
 #define CM_FRAME_CONNECT   (CM_ENET_CONNECT + CM_FRAME_CHECKSUM)
-// What a datagram of `path` bytes leaves to ENet (its MTU), and to one packet in it: ENet turns
-// what is larger into reliable fragments.
+// The bytes of a datagram of `path` bytes that are left to ENet (its MTU), and to one packet in it:
+// ENet splits larger packets into reliable fragments.
 #define CM_FRAME_MTU(path)    ((path)-CM_SEAL_OVERHEAD)
 #define CM_FRAME_PACKET(path) (CM_FRAME_MTU(path) - 4u - 24u - CM_FRAME_CHECKSUM)
 
@@ -40,16 +40,16 @@ cm_seal_reason cm_frame_open(cm_seal *seal, uint8_t *datagram, size_t size, uint
 bool cm_frame_read_connect(const cm_frame_part *parts, size_t count,
                            uint8_t connect[CM_ENET_CONNECT]);
 void cm_frame_put_connect(const uint8_t connect[CM_ENET_CONNECT], uint8_t frame[CM_FRAME_CONNECT]);
-// Whether it is one at all: of no peer yet, with a time, and ENet's CONNECT its only command; and
-// the channels that it asks for.
+// True if it is a CONNECT: of no peer yet, with a time, and ENet's CONNECT as its only command. The
+// second function returns the requested number of channels.
 bool cm_frame_is_connect(const uint8_t connect[CM_ENET_CONNECT]);
 uint32_t cm_frame_channels(const uint8_t connect[CM_ENET_CONNECT]);
 
 // A probe of the path: `size` bytes on the wire, 31 to CM_DATAGRAM_MAX. Returns its size.
 size_t cm_frame_probe(cm_seal *seal, size_t size, uint8_t datagram[CM_DATAGRAM_MAX]);
-// The answer to a probe of `size` bytes that came.
+// The answer to a received probe of `size` bytes.
 size_t cm_frame_probed(cm_seal *seal, size_t size, uint8_t datagram[CM_DATAGRAM_MAX]);
-// What an opened answer says: the size, or 0 where it says nothing sound.
+// The size that an opened answer confirms, or 0 if it is not valid.
 size_t cm_frame_probed_size(const uint8_t *plain, size_t plain_size);
 
 #endif

@@ -117,8 +117,8 @@ static inline uint32_t cm_connect_id(uint64_t cookie)
     return (uint32_t)cookie;
 }
 
-// What a server needs to answer without keeping anything. New at every start: cookies of an earlier
-// process are worth nothing.
+// The server's keys for answering without any state per client. They are new at every start:
+// cookies of an earlier process are not valid.
 typedef struct cm_cookie_jar {
     uint8_t key[CM_KEY_BYTES];
     uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];

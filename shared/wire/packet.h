@@ -19,7 +19,7 @@
 #define CM_INPUTS_MAX       64  // ticks of inputs in one packet
 #define CM_BASELINE_AGE_MAX 127 // packets back that a view's delta may refer to
 
-// Why a packet was refused. Counted by the receiver, one counter a reason.
+// The reasons for refusing a packet. The receiver has one counter for each.
 #define CM_PACKET_REASONS(X)                                                                       \
     X(OK, "accepted")                                                                              \
     X(SHORT, "shorter than its header or its contents")                                            \
@@ -61,11 +61,10 @@ cm_packet_reason cm_input_packet_read(const uint8_t *bytes, size_t size, uint32_
 
 // View packet: server -> client --------------------------------------------------------------
 typedef struct cm_view_header {
-    uint8_t epoch;     // of the welcome that it belongs to
-    uint16_t sequence; // of the packet, a client's own counter, starts at 1, wraps
-    uint32_t tick;     // the state after this many ticks
-    uint32_t
-        input_ack; // every input of this client up to this tick is settled: send no more of them
+    uint8_t epoch;      // of the welcome that it belongs to
+    uint16_t sequence;  // of the packet, a client's own counter, starts at 1, wraps
+    uint32_t tick;      // the state after this many ticks
+    uint32_t input_ack; // this client's inputs up to this tick are settled: do not resend them
     int16_t input_lead; // 1/16 ticks: how early the client's inputs came lately (least); the client
                         // steers its clock by it; CM_LEAD_UNKNOWN: none came
     bool has_public;    // the module's public state and `present` follow the header
@@ -76,12 +75,12 @@ typedef struct cm_view_header {
     // mass, world axes; finite.
     bool has_wrench;
     carom_vec3 force, torque;
-    // What became durable since the view before: everything up to `tick` - `durable_age`, which is
+    // The durable tick, if it has advanced since the view before: `tick` - `durable_age`, which is
     // not negative.
     bool has_durable;
     uint16_t durable_age;
-    // How many game messages and Events this client was sent since its join, mod 2^16, up to the
-    // newest confirmed tick; told once there was an Events.
+    // The number of game messages and Events sent to this client since its join, mod 2^16, up to
+    // the newest confirmed tick; sent once there was an Events message.
     bool has_messages;
     uint16_t messages;
 } cm_view_header;
@@ -117,8 +116,8 @@ cm_packet_reason cm_view_packet_read(const uint8_t *bytes, size_t size,
                                      void *context, cm_view_header *header, cm_view_entry *entries,
                                      uint32_t *count);
 
-// Ticks back that an input of rewind_ms late may be for: one that comes exactly so late is taken.
-// What lies further back is confirmed.
+// The number of past ticks for which a late input is accepted: one that is exactly rewind_ms late
+// is accepted. Ticks further back are confirmed.
 static inline uint32_t cm_window_ticks(uint32_t rewind_ms, uint32_t tick_rate)
 {
     return rewind_ms == 0 ? 0 : (uint32_t)((uint64_t)rewind_ms * tick_rate / 1000) + 1;

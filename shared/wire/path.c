@@ -85,7 +85,7 @@ void cm_path_answered(cm_path *path, size_t size, uint64_t now_us)
 {
     path->passed = path->passed || size == CM_PATH_SMALL;
     for (uint8_t i = 0; i < SIZES; i++) {
-        // A late answer to a larger probe counts as well; one to a smaller says nothing new.
+        // A late answer to a larger probe counts as well; one to a smaller probe is ignored.
         if (sizes[i] == size && size >= path->known) {
             path->known = (uint16_t)size;
             path->tried = i;

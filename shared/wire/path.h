@@ -1,16 +1,15 @@
-// How large a datagram may be on its way to the other end. Every path is taken to carry
-// CM_PATH_LEAST; probes find out whether larger ones arrive, and whether they still do. Pure: time
-// is an argument.
+// Path MTU discovery: the largest datagram that reaches the other end. Every path is assumed to
+// carry CM_PATH_LEAST; probes find out whether larger ones arrive, and whether they still do. Pure:
+// time is an argument.
 //
-// A probe of the size looked for goes out; its answer makes that size known. Until the largest is
-// known the sizes are tried from above; then the known one is tried every five seconds. Where one
-// has no answer the next ones go each with a small one behind it: a small one that is answered
-// while the large one is not counts against the size, and nothing else does, since a path that is
-// cut, in one direction or both, carries neither. While not even a small one is answered the pairs
-// go ever less often, down to one every five seconds. Four such pairs in a row and the next size is
-// tried; eight, of a size that was known, mean that the path has changed: back to the least. Of a
-// path that loses a tenth that happens by chance once in centuries. Cost: 1,200 bytes every five
-// seconds.
+// An answer to a probe shows that the path carries its size. First the sizes are tried from the
+// largest down; then the known one is tried every five seconds. After a probe without an answer
+// each further one is followed by a small one: only a pair of which the small one alone is answered
+// counts against the size, since a path that is cut, in one direction or both, carries neither.
+// While not even small ones are answered the pairs are sent ever less often, down to one every five
+// seconds. After four such pairs in a row the next size is tried; eight pairs of a known size mean
+// that the path has changed: back to the least. On a path that loses a tenth of its datagrams that
+// happens by chance once in centuries. Cost: 1,200 bytes every five seconds.
 #ifndef CM_WIRE_PATH_H
 #define CM_WIRE_PATH_H
 

@@ -107,7 +107,8 @@ cm_seal_reason cm_seal_open(cm_seal *seal, uint8_t *datagram, size_t size, size_
         return CM_SEAL_OTHER;
     }
     uint64_t sequence = cm_get_u64(&reader);
-    // The last sequence has no successor for the window to begin at; nobody honest comes there.
+    // The last sequence has no successor at which the window could begin; an honest sender never
+    // reaches it.
     if (sequence == UINT64_MAX || is_replay(&seal->window, sequence)) {
         return CM_SEAL_REPLAY;
     }

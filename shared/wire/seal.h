@@ -22,9 +22,9 @@
 
 typedef enum cm_seal_side { CM_SEAL_CLIENT = 0, CM_SEAL_SERVER = 1 } cm_seal_side;
 
-// Which sequences came. Zeroed: none.
+// The window of received sequences. Zeroed: none.
 typedef struct cm_seal_window {
-    uint64_t next; // the newest that came, and one; 0: none came
+    uint64_t next; // the newest received plus one; 0: none
     uint64_t came[CM_SEAL_WINDOW / 64];
 } cm_seal_window;
 
@@ -44,7 +44,7 @@ typedef enum cm_seal_reason {
     CM_SEAL_FORGED, // the tag is wrong: not from the other end, or changed on the way
 } cm_seal_reason;
 
-// What both ends know once the handshake is done; the keys follow from all of it.
+// The secrets that both ends share after the handshake; the keys are derived from all of them.
 typedef struct cm_seal_secrets {
     uint8_t token_key[CM_KEY_BYTES]; // from the token; zeros without one
     uint8_t shared[CM_KEY_BYTES];    // X25519

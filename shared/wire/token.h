@@ -30,8 +30,8 @@
 
 typedef enum cm_token_kind { CM_TOKEN_CONNECT = 1, CM_TOKEN_RESUME = 2 } cm_token_kind;
 
-// What the sealed part says. Of a ticket servers, room, name and user data are empty: the slot that
-// it gives back has them.
+// The sealed part. In a ticket servers, room, name and user data are empty: the slot to which it
+// returns has them.
 typedef struct cm_token {
     cm_token_kind kind;
     carom_token body;
@@ -41,7 +41,7 @@ typedef struct cm_token {
     uint32_t player;           // of a ticket
 } cm_token;
 
-// What a client holds: the sealed part as it is, and what it needs to use it.
+// A token as its client holds it: the sealed part unchanged, and the fields needed to use it.
 typedef struct cm_token_pass {
     uint8_t sealed[CM_TOKEN_MAX];
     size_t sealed_size;
