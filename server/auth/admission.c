@@ -31,8 +31,8 @@ static bool is_ticket(const cm_connect *connect)
     return connect->token_size > 0 && connect->token[0] == CM_TOKEN_RESUME;
 }
 
-// Opens the token with the keys of its kind: a backend cannot make tickets. Without keys nobody
-// needs a token, and an empty one of no kind stands for it.
+// Opens the token with the keys of its kind: a backend cannot make tickets. A server without keys
+// needs no token; an empty one of no kind stands for it.
 bool cm_admission_open(const cm_admission *admission, const cm_connect *connect, cm_token *token)
 {
     if (is_ticket(connect)) {
@@ -48,8 +48,8 @@ bool cm_admission_open(const cm_admission *admission, const cm_connect *connect,
     return true;
 }
 
-// What opens only once: the token; where there is none, or a ticket, the client's public key, so
-// that a CONNECT of an earlier connection opens nothing again.
+// The id that is marked used: the token's; without a token, or with a ticket, the client's public
+// key, so that a replayed CONNECT opens no second connection.
 static cm_used_token use_of(const cm_connect *connect, const cm_token *token, uint64_t unix_s)
 {
     cm_used_token used;

@@ -1,6 +1,6 @@
-// Who may come in: what a token or a ticket must be, here and now. The keys that open them, this
-// server's addresses that a token must name one of, tokens used before, clients and addresses that
-// are banned. Looked at once for each CONNECT whose cookie is good.
+// Admission: decides whether a token or a ticket is accepted here and now, by the keys that open
+// them, this server's addresses (a token must name one of them), used tokens, and banned clients
+// and addresses. Called once for each CONNECT whose cookie is good.
 #ifndef CM_SERVER_AUTH_ADMISSION_H
 #define CM_SERVER_AUTH_ADMISSION_H
 
@@ -13,7 +13,7 @@
 #define CM_ADMISSION_ADDRESSES_MAX 64u // of this server, that tokens may name
 
 typedef struct cm_admission {
-    bool has_keys, has_tickets; // without keys nobody needs a token; without tickets none is good
+    bool has_keys, has_tickets; // without keys no token is needed; without tickets none is accepted
     carom_token_keys keys;
     carom_token_key ticket_key;
     carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
@@ -24,16 +24,16 @@ typedef struct cm_admission {
 
 void cm_admission_free(cm_admission *admission);
 
-// What the token says, of kind 0 where none is wanted. False where no key opens it.
+// Opens the token; its kind is 0 if the server wants none. False if no key opens it.
 bool cm_admission_open(const cm_admission *admission, const cm_connect *connect, cm_token *token);
-// Why who holds this token is not let in, or CAROM_REASON_NONE.
+// The reason why this token is refused, or CAROM_REASON_NONE.
 carom_reason cm_admission_check(const cm_admission *admission, const cm_connect *connect,
                                 cm_client_address from, uint64_t unix_s, const cm_token *token);
-// From now on it lets nobody in again. Only for who has shown the token's key. False: so many are
-// in use that nobody new comes in.
+// Marks the token as used, so that it is not accepted again. Only for a client that has shown the
+// token's key. False: too many unexpired tokens are in use, so the client is refused.
 bool cm_admission_use(cm_admission *admission, const cm_connect *connect, const cm_token *token,
                       uint64_t unix_s);
-// Of a token (not a ticket) that was used: others may know now. Once for each use.
+// Announces a used token (not a ticket) to the other workers and the database. Once for each use.
 void cm_admission_announce(cm_admission *admission, const cm_token *token);
 
 #endif

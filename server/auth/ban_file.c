@@ -1,4 +1,4 @@
-// Line by line; the first that is wrong is told.
+// Reads line by line; the error names the first wrong line.
 #include "server/auth/ban_file.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,5 @@
-// A list of bans that people keep in a file: a client id or an IPv4 address a line, and what
-// follows
-// '#' is a comment. Typical: some dozens, read at the start and on SIGHUP.
+// A list of bans in a text file: a client id or an address a line; '#' begins a comment. Typical:
+// some dozens, read at the start and on SIGHUP.
 #ifndef CM_SERVER_AUTH_BAN_FILE_H
 #define CM_SERVER_AUTH_BAN_FILE_H
 
@@ -12,7 +11,7 @@ typedef struct cm_ban_list {
     cm_bans of[2]; // client ids, then addresses in network byte order
 } cm_ban_list;     // zeroed: empty
 
-// False, and `error` says as FILE:LINE what is wrong: the list is empty then.
+// False, with `error` as FILE:LINE: …; the list is empty then.
 bool cm_ban_file_read(const char *path, cm_ban_list *list, char *error, size_t error_size);
 void cm_ban_list_free(cm_ban_list *list);
 

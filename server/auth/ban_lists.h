@@ -1,5 +1,5 @@
 // The two lists of bans: those of operators (`carom admin ban`, kept in gate.db), and those of the
-// file that the configuration names. Who is on either is kept out.
+// file that the configuration names. A client or address on either list is refused.
 #ifndef CM_SERVER_AUTH_BAN_LISTS_H
 #define CM_SERVER_AUTH_BAN_LISTS_H
 
@@ -26,7 +26,7 @@ bool cm_ban_lists_each(const cm_ban_lists *bans, cm_ban_lists_on_change *tell, v
 // nothing.
 void cm_ban_lists_reload(cm_ban_lists *bans, const cm_config *config, const cm_log *log,
                          cm_ban_lists_on_change *tell, void *user);
-// Why an operator cannot lift it, or NULL.
+// The reason why an operator cannot lift the ban, or NULL.
 const char *cm_ban_lists_held(const cm_ban_lists *bans, bool by_address, uint64_t who);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where the id is, or would be.
+// The position of the id in the sorted list, or the one where it would be inserted.
 static uint32_t place_of(const cm_bans *bans, uint64_t client_id)
 {
     uint32_t low = 0, high = bans->count;

@@ -1,4 +1,4 @@
-// Who may not come in, by client id or by address: a sorted list, looked at once a connect.
+// Bans by client id or by address: a sorted list, searched once a connect.
 #ifndef CM_SERVER_AUTH_BANS_H
 #define CM_SERVER_AUTH_BANS_H
 

@@ -58,7 +58,7 @@ static void make_index(cm_connections *connections)
     }
 }
 
-// Which of two places yields first to a new connection; `b` may be none.
+// True if place `a` yields to a new connection before place `b`, which may be none.
 static bool yields_before(const cm_connections *connections, uint32_t a, uint32_t b)
 {
     if (b == CM_CONNECTION_NONE) {
@@ -68,7 +68,7 @@ static bool yields_before(const cm_connections *connections, uint32_t a, uint32_
     return x->confirmed != y->confirmed ? !x->confirmed : x->opened_us < y->opened_us;
 }
 
-// Whether the place is to be had at all.
+// True if the place may be given to a new connection.
 static bool yields(const cm_connection *c, uint64_t now_us)
 {
     return !c->confirmed || (!c->joined && now_us >= c->opened_us + CM_CONNECTION_HELLO_US);

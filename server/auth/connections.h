@@ -1,7 +1,7 @@
 // The connections that the gate has let in: keys, address, path and token of each, found by the id
-// that every sealed datagram names. A place whose connection has shown nothing of itself yet makes
-// way for a new one, and so does one that has said no Hello for a while. Typical: 32 places, one
-// search a datagram.
+// that every sealed datagram names. A connection that has sent nothing sealed yet is evicted for a
+// new one, and so is one that has sent no Hello for a while. Typical: 32 places, one search a
+// datagram.
 #ifndef CM_SERVER_AUTH_CONNECTIONS_H
 #define CM_SERVER_AUTH_CONNECTIONS_H
 
@@ -38,9 +38,9 @@ void cm_connections_free(cm_connections *connections);
 // The place of an id, or CM_CONNECTION_NONE.
 uint32_t cm_connections_find(const cm_connections *connections, uint32_t id);
 // A free place for a connection that opens now, else that of the oldest unconfirmed one, else that
-// of the oldest one that has not joined for CM_CONNECTION_HELLO_US; or CM_CONNECTION_NONE. Where
-// CM_CONNECTIONS_OF_SLOT came by tickets of the same slot, only one of those makes way: a ticket is
-// good often, and must not fill the host.
+// of the oldest one that has not joined for CM_CONNECTION_HELLO_US; or CM_CONNECTION_NONE. If
+// CM_CONNECTIONS_OF_SLOT connections came by tickets of the same slot, only one of those is
+// evicted: a ticket may be used many times, and must not fill the host.
 uint32_t cm_connections_find_place(const cm_connections *connections, const cm_connection *made);
 // Over what was there.
 void cm_connections_put(cm_connections *connections, uint32_t place, const cm_connection *made);

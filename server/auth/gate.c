@@ -1,6 +1,6 @@
 // The gate's rules. A CONNECT is checked from cheap to dear: form, cookie (a hash), how many came
-// from the address, token (an AEAD), and only then X25519. Whether the token is good here and now
-// comes last, so that who holds it is told by keys that nobody else has.
+// from the address, token (an AEAD), and only then X25519. The token's validity here and now is
+// checked last, so that its holder gets the refusal signed by keys that no other party has.
 #include "server/auth/gate.h"
 
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static void refuse(cm_gate_result *result, cm_datagram_reason reason)
     result->reason = reason;
 }
 
-// What a refusal that is said counts as.
+// The counter of a refusal that the client is sent.
 static cm_datagram_reason counted(carom_reason why)
 {
     switch (why) {
@@ -215,8 +215,8 @@ static cm_datagram_reason counted(carom_reason why)
     }
 }
 
-// The same, and says so to whoever asked: by the keys of the connection that it does not get, so
-// that it is believed at once, or (NULL) without any.
+// The same, and sends a refusal to the client: signed by the keys of the connection that it does
+// not get, so that the client believes it at once, or unsigned (NULL).
 static void refuse_aloud(cm_gate *gate, cm_gate_result *result, carom_reason why,
                          const uint8_t *client_public, const cm_seal *seal)
 {

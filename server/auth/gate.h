@@ -1,18 +1,18 @@
-// The gate: which datagrams may come in. Before a connection it answers and keeps nothing; at a
-// CONNECT it checks cookie and token and makes keys; after that it opens what is sealed. Pure:
-// bytes, addresses, time and chance are arguments; net.c puts it before ENet.
+// The gate: decides which datagrams pass to ENet. Before a connection it answers and keeps no
+// state; at a CONNECT it checks cookie and token and makes keys; after that it opens sealed
+// datagrams. Pure: bytes, addresses, time and randomness are arguments; net.c puts it before ENet.
 //
 //   datagram -> gate -> REFUSED (a reason, counted)
 //                    -> ANSWER  (bytes for the same address, never more than came)
 //                    -> PASS    (a datagram of ENet's, and the connection it belongs to)
 //                    -> TAKEN   (was for the gate itself)
 //
-// Invariants: no state before a cookie came back from the address that it was given to; a token
-// opens once, and a client's public key where there is none or a ticket (which is good as long as
-// its slot: roster.h); a (key, nonce) pair is never used
-// twice; a connection that sent nothing sealed yet goes first where place is short, then one that
-// has said no Hello for a second. Typical: 32 connections, a handshake a minute, 90 sealed
-// datagrams a second for each.
+// Invariants: no state before a cookie came back from the address to which it was sent; a token
+// opens one connection, and without one, or with a ticket (which is valid as long as its slot:
+// roster.h), so does a client's public key; a (key, nonce) pair is never used twice; if places are
+// short a connection that sent nothing sealed yet is evicted first, then one that has sent no Hello
+// for a second. Typical: 32 connections, a handshake a minute, 90 sealed datagrams a second for
+// each.
 #ifndef CM_SERVER_AUTH_GATE_H
 #define CM_SERVER_AUTH_GATE_H
 
@@ -88,16 +88,17 @@ typedef struct cm_gate_result {
 // NULL where memory is short, or the cryptography library does not work here.
 cm_gate *cm_gate_create(const cm_gate_def *def);
 void cm_gate_destroy(cm_gate *gate);
-// Other keys from now on; connections stay. NULL is not allowed where there were keys.
+// Replaces the keys; connections stay. NULL is not allowed where there were keys.
 void cm_gate_set_keys(cm_gate *gate, const carom_token_keys *keys);
 // Addresses of this server that a token must name one of; at most CM_ADMISSION_ADDRESSES_MAX.
 void cm_gate_set_addresses(cm_gate *gate, const carom_token_address *addresses, uint32_t count);
-// Where a token's room, or a ticket's match, is: the port of another worker of this host, which the
-// client is sent to and the token stays unused; 0: here. NULL: all of them are here.
+// Finds the worker that has a token's room, or a ticket's match: the port of another worker of this
+// host, to which the client is redirected, with its token unused; 0: here. NULL: all rooms are
+// here.
 void cm_gate_set_directory(cm_gate *gate, uint16_t (*port_of)(void *context, const cm_token *token),
                            void *context);
-// Whether a ticket's slot is there still: where it is not, its connect is refused with SLOT_GONE.
-// NULL: nobody knows before its hello.
+// True if a ticket's slot still exists; otherwise its connect is refused with SLOT_GONE. NULL: not
+// checked before the Hello.
 void cm_gate_set_slots(cm_gate *gate, bool (*has_slot)(void *context, const cm_token *ticket),
                        void *context);
 // While closed, connects are refused with DRAINING: by their keys, so that a client believes it and
@@ -114,10 +115,10 @@ void cm_gate_receive(cm_gate *gate, cm_client_address from, uint64_t now_us, uin
 uint32_t cm_gate_find(const cm_gate *gate, uint32_t id);
 bool cm_gate_exists(const cm_gate *gate, uint32_t connection);
 uint32_t cm_gate_count(const cm_gate *gate);
-// When its CONNECT came, by the clock of cm_gate_receive.
+// The time of its CONNECT, by the clock of cm_gate_receive.
 uint64_t cm_gate_opened_us(const cm_gate *gate, uint32_t connection);
-// Its client has what it comes back with: from now on its token is of no use to it, in no life of
-// the server, and that is told (used_tokens.h).
+// Its client has a ticket to come back with, so its token is no longer needed and is announced as
+// used, for later processes of the server too (used_tokens.h).
 void cm_gate_welcomed(cm_gate *gate, uint32_t connection);
 // Its Hello led into a room: its place is its own from now on.
 void cm_gate_joined(cm_gate *gate, uint32_t connection);
@@ -126,12 +127,13 @@ void cm_gate_end(cm_gate *gate, uint32_t connection);
 // ENet's datagram for it, sealed; 0 where it cannot be sent.
 size_t cm_gate_seal(cm_gate *gate, uint32_t connection, const cm_frame_part *parts, size_t count,
                     uint8_t datagram[CM_DATAGRAM_MAX]);
-// What its token or ticket said; NULL without either.
+// The contents of its token or ticket; NULL without either.
 const cm_token *cm_gate_token(const cm_gate *gate, uint32_t connection);
 // The largest datagram that is known to reach it, CM_PATH_LEAST at first.
 size_t cm_gate_path(const cm_gate *gate, uint32_t connection);
-// A probe that is due, into `datagram`; 0: none, and none before something sealed came: who only
-// says that it is there is not sent more than it sends. Call a few times a second.
+// Writes a probe that is due into `datagram`; 0: none. No probe is sent before a sealed datagram
+// was received, so that a client that only connects is not sent more than it sends. Call a few
+// times a second.
 size_t cm_gate_probe(cm_gate *gate, uint32_t connection, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX]);
 cm_client_address cm_gate_address(const cm_gate *gate, uint32_t connection);

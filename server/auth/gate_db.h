@@ -1,7 +1,7 @@
-// What the gate must know after a restart: tokens that were used and have not expired, and who is
-// banned. A small SQLite file, MATCHES/gate.db, written by a thread of its own: nobody who opens
-// the gate waits for a disk. One connection, exclusive, WAL; what was handed over survives a killed
-// process once written, which begins at once. Typical: a row a minute.
+// The gate's database, which it needs after a restart: used tokens that have not expired, and bans.
+// A small SQLite file, MATCHES/gate.db, written by a thread of its own, so that the gate never
+// waits for a disk. One connection, exclusive, WAL. Rows survive a killed process once they are
+// written; writing begins at once. Typical: a row a minute.
 #ifndef CM_SERVER_AUTH_GATE_DB_H
 #define CM_SERVER_AUTH_GATE_DB_H
 
@@ -14,7 +14,7 @@
 #include "server/auth/used_tokens.h"
 
 #define CM_GATE_DB_ID    24u    // bytes of a token's id
-#define CM_GATE_DB_ROWS  65536u // of a kind that are read; more is a file that nobody wrote
+#define CM_GATE_DB_ROWS  65536u // of a kind that are read; no server writes more
 #define CM_GATE_DB_QUEUE 65536u // rows waiting for the disk; above it the file counts as failed
 
 typedef enum cm_gate_row_kind {
@@ -40,7 +40,7 @@ carom_result cm_gate_db_open(const char *directory, uint64_t now_unix_s, cm_gate
 carom_result cm_gate_db_read(cm_gate_db *db, void (*take)(void *context, const cm_gate_row *row),
                              void *context);
 void cm_gate_db_keep(cm_gate_db *db, const cm_gate_row *row);
-// A token that let somebody in, and a ban, as rows.
+// A used token, and a ban, as rows.
 void cm_gate_db_keep_used(cm_gate_db *db, const cm_used_token *token);
 void cm_gate_db_keep_ban(cm_gate_db *db, bool by_address, uint64_t who, bool banned);
 // False after something could not be written; then its text. Nothing is written any more.
