@@ -12,7 +12,7 @@
 
 #define WORDS_MAX 16u
 
-// What follows each command, as keys of the request; NULL ends it.
+// The arguments of each command, as keys of the request; NULL ends them.
 static const struct {
     const char *name;
     const char *keys[2];

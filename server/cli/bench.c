@@ -1,7 +1,7 @@
-// `carom bench`: times the benchmark scenes and what else is measured, JSON lines on stdout.
+// `carom bench`: times the benchmark scenes and other benchmarks, JSON lines on stdout.
 //
-// A scene that cannot be run is told on stderr and the others run all the same; the status is then
-// the worst one's: 2 for a scene that was refused, 1 where runs of one scene disagreed.
+// A scene that cannot be run is reported on stderr and the others still run; the status is then the
+// worst one's: 2 for a scene that was refused, 1 where runs of one scene disagreed.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

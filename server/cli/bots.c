@@ -1,5 +1,5 @@
-// `carom bots`: reads the options, lets the bots play, prints one JSON summary, and says on stderr
-// what the summary's names mean.
+// `carom bots`: reads the options, lets the bots play, prints one JSON summary, and explains the
+// summary's names on stderr.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// `carom capacity`: measures one room of a scene, and says what the machine holds of them.
+// `carom capacity`: measures one room of a scene, and prints how many of them the machine holds.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #define CM_STATUS_FAILED 1 // the operation failed: divergence, input or output
 #define CM_STATUS_USAGE  2 // bad usage or bad input
 
-// A number of a macro as text, so that a help page says what the program uses.
+// A macro's number as text, so that a help page has the number that the program uses.
 #define CM_HELP_TEXT(number) #number
 #define CM_HELP(number)      CM_HELP_TEXT(number)
 
@@ -35,7 +35,7 @@ extern const cm_command cm_serve_command, cm_sim_command, cm_scene_command, cm_b
 extern const cm_command *const cm_commands[];
 const cm_command *cm_command_find(const char *name);
 
-// Runs `carom ARGV`: argv[0] is the program. What main does, callable from tests.
+// Runs `carom ARGV`: argv[0] is the program. The body of main, callable from tests.
 int cm_cli_run(int argc, char **argv);
 
 // The help page of a command on `out` (a FILE).

@@ -51,7 +51,7 @@ static void check_part(doctor *d, const cm_server_check_part *part)
     const cm_check check = {
         .config = d->config, .environment = environ, .wrong = add_wrong, .user = d};
     carom_result result = part->run(&check);
-    add_status(d, cm_cli_status(result, &(const cm_failure){""})); // what is wrong was told
+    add_status(d, cm_cli_status(result, &(const cm_failure){""})); // the error was printed
     if (result == CAROM_OK) {
         report(d, CM_FINDING_OK, part->name, part->good, "");
     }

@@ -19,7 +19,8 @@ void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t 
 // The message for a scene whose module is not known: of a file, with its line.
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);
 
-// Whether the scene's module takes its module_config; an exit status, and a message on stderr.
+// Checks that the scene's module accepts its module_config: an exit status, and a message on
+// stderr.
 int cm_cli_check_config(const char *name, const char *db, const cm_scene *scene);
 
 // Adds the modules of `--module FILE.so` to those known; an exit status, and a message on stderr.

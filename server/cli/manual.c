@@ -1,14 +1,13 @@
 // Both forms are made from the help pages of the commands, and from the table of settings, so that
-// whoever writes a page has written them too. Typical: 17 pages of 40 lines.
+// a new page is in both forms at once. Typical: 17 pages of 40 lines.
 //
 // The words that a command takes stand in its usage, which ends with an empty line:
 //
 //   usage: carom scene import FILE|export NAME|list [--db FILE]     import, export, list
-//   usage: carom admin [--admin SOCKET] COMMAND                     the words that its rows begin
-//   with
+//   usage: carom admin [--admin SOCKET] COMMAND                     the first word of each row
 //
-// Not those in brackets, nor what follows an option. Its options are all that its page names, and
-// where it has --config every setting of serve besides.
+// Words in brackets and values of options do not count. Its options are all those that its page
+// names, and for a page with --config also every setting of serve.
 #include "server/cli/manual.h"
 
 #include <stdlib.h>

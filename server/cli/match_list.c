@@ -1,6 +1,6 @@
 // Files beside the index. Each file is hashed whole, which takes less time than checking its rows,
-// so that 'yes' means: these very bytes. What the index says is never believed of a file that was
-// not looked at, and what it does not have is never removed.
+// so that 'yes' means: these very bytes. An index entry is not trusted without reading its file,
+// and a file without an entry is never removed.
 #include "server/cli/match_list.h"
 
 #include <dirent.h>
@@ -190,7 +190,7 @@ static void print_end(const match_row *row, const cm_match_entry *entry)
     printf("}\n");
 }
 
-// What the index alone says: of a file that cannot be looked into, or that is gone.
+// Prints the index's entry alone, for a file that cannot be read, or that is gone.
 static void print_entry(const cm_match_entry *entry)
 {
     char scene[6 * CM_NAME_MAX + 3], module[6 * sizeof entry->module + 3];
@@ -206,7 +206,7 @@ static void print_entry(const cm_match_entry *entry)
     }
 }
 
-// A file that does not open: held by its server, or a fault that is said.
+// A file that does not open: its server holds it, or it has a fault, which is printed.
 static void look_closed(match_row *row, const cm_match_entry *entry, carom_result result,
                         const cm_match_error *error, bool print)
 {
@@ -327,7 +327,7 @@ int cm_match_list(int argc, char **argv)
     }
     if (status == CM_STATUS_DONE) {
         for (size_t i = 0; i < all.count; i++) {
-            look(&all, &all.rows[i], true); // one that is refused is said, and the others go on
+            look(&all, &all.rows[i], true); // a refused one is reported, and the others go on
         }
         print_missing(&all);
         for (size_t i = 0; adding && i < all.count; i++) {

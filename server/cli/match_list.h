@@ -10,7 +10,7 @@ int cm_match_prune(int argc, char **argv);
 // One JSON object of what a file holds, left open. In match.c.
 void cm_match_print_info(const cm_match_file *file);
 
-// Whether the index has this file, as it is now. Without a database: no.
+// True if the index has this file in its present form. False without a database.
 bool cm_match_is_indexed(const char *db, const char *path, cm_match_entry *entry);
 // Puts the entry again, with the hashes of what became of the file. False after a message.
 bool cm_match_index_again(const char *db, const char *path, const cm_match_entry *entry);

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Prints what its server says of it, as `carom admin rooms` does. `socket`: the server's; NULL:
-// admin.sock beside the file. False: nobody answers there, or has it.
+// Prints its server's information about it, as `carom admin rooms` does. `socket`: the server's;
+// NULL: admin.sock beside the file. False: no server answers there, or it does not have the match.
 bool cm_match_live_info(const char *path, const char *socket);
 
 // A path as a process with another working directory takes it. False: it is too long.
 bool cm_match_live_absolute(const char *path, char *absolute, size_t size);
 // Has the server that runs the match of this file copy it to `out`, and prints its answer. 0: done;
-// 1: it could not, which was said; -1: nobody runs it.
+// 1: failed, with a message; -1: no server runs it.
 int cm_match_live_backup(const char *path, const char *socket, const char *out);
 
 #endif

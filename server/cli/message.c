@@ -1,5 +1,5 @@
-// What every command says in the same way: errors on stderr, refused options, a standard output
-// that could not be written.
+// Messages common to all commands: errors on stderr, refused options, a standard output that could
+// not be written.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

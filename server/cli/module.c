@@ -62,7 +62,7 @@ static int print_report(const char *path, const cm_trial_report *r)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-// Where no scene is named: NAME.json beside NAME.so, else a ground and a crate.
+// The default scene: NAME.json beside NAME.so, else a ground and a crate.
 static carom_result find_scene(const char *path, char beside[1024], cm_scene **scene,
                                cm_scene_error *error)
 {

@@ -138,7 +138,7 @@ static int read_solvers(plot *p)
     return CM_STATUS_DONE;
 }
 
-// How far to run, and what to show where nothing was asked for: before, and after one tick.
+// Sets the number of ticks to run, and the default pictures: before the first tick, and after it.
 static int settle_request(plot *p)
 {
     cm_plot_request *r = &p->request;

@@ -71,7 +71,7 @@ static int print_json(const char *result, const cm_replay_report *report, int st
     return cm_cli_finish(status);
 }
 
-// What the verdict does not speak for.
+// Prints the properties that the verdict does not prove.
 static void print_bounds(const cm_proof *proof)
 {
     if (proof->verdict != CM_PROOF_AUTHENTIC) {
@@ -110,7 +110,7 @@ static int print_text(const cm_replay_report *report)
     return CM_STATUS_DONE;
 }
 
-// What simulation and record agree on may still have been changed, or not be signed as asked.
+// A match whose replay agrees may still have been changed, or lack the required signature.
 static int print_proof(const char *path, const cm_replay_report *report, bool json)
 {
     const cm_proof *proof = &report->proof;

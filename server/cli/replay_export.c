@@ -1,4 +1,4 @@
-// What of a match is given out, and how: refusals of options that do not go together.
+// The options of an export: its contents and form, and refusals of options that do not go together.
 #include "server/cli/replay_export.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static const char *conflict(const cm_replay_export_options *o, cm_export_kind ki
 static int report(const char *match, const char *out, carom_result result,
                   const cm_match_error *error)
 {
-    // What is wrong with a file that is to be made names it by itself.
+    // An error of the output file already names that file.
     bool ours = out != NULL && strncmp(error->message, out, strlen(out)) == 0;
     cm_cli_error("%s%s%s", ours ? "" : match, ours ? "" : ": ", error->message);
     switch (result) {

@@ -14,7 +14,7 @@ typedef struct cm_replay_export_options {
     bool events, has_seek, has_from, has_to, has_every, has_speed;
 } cm_replay_export_options;
 
-// Whether any of them was given.
+// True if any of them is set.
 bool cm_replay_export_asked(const cm_replay_export_options *options);
 // An exit status.
 int cm_replay_export(const char *match, const cm_replay_export_options *options);

@@ -23,10 +23,9 @@ static int refuse(const char *db, carom_result result, const cm_scene_error *err
     return result == CAROM_ERROR_IO ? CM_STATUS_FAILED : CM_STATUS_USAGE;
 }
 
-// A valid scene can still name a module that is not there, or be too large for this machine: found
-// by making its world.
-// Whether players could join: by the world's first state, and by that of its first tick, which has
-// its contacts.
+// A valid scene can still name a missing module, or be too large for this machine: making its world
+// finds that. Players can join only if a keyframe fits: this checks the world's first state, and
+// that of its first tick, which has its contacts.
 static int try_keyframe(const char *file, cm_offline *run)
 {
     size_t first = carom_world_encode_size(run->world);
@@ -98,7 +97,7 @@ static int run_import(const char *file, const char *db, const char *name)
     return status;
 }
 
-// What is wrong where a valid scene is used: at `path` of the text.
+// Reports an error in the use of a valid scene, at `path` of the text.
 static int refuse_at(const char *file, const char *text, size_t size, const char *path,
                      const char *message)
 {

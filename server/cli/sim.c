@@ -11,7 +11,7 @@
 #include "server/tools/offline/rollback.h"
 #include "server/tools/offline/output.h"
 
-#define TICKS        600 // where no option says otherwise, like the next
+#define TICKS        600 // default, like the next
 #define EVERY        1
 #define TICKS_MAX    1e9
 #define ROLLBACK_MAX 1000.0

@@ -1,5 +1,5 @@
-// `carom token keygen|issue|inspect`: keys and connect tokens, for those who have no backend yet
-// and for those who want to know what a token says.
+// `carom token keygen|issue|inspect`: keys and connect tokens, for operators without a backend, and
+// for reading a token's contents.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,9 +177,8 @@ static json_t *hex(const uint8_t *bytes, uint32_t size)
     return json_string(text);
 }
 
-// What of the half that clients read says something else than the sealed one; NULL: nothing.
-// Whoever passed the token on may have changed it: its client would go elsewhere, or not be
-// understood.
+// The field of the clear half that differs from the sealed half; NULL: none. Someone who passed the
+// token on may have changed it: its client would connect to other servers, or with a wrong key.
 static const char *differs(const cm_token_pass *pass, const cm_token *token)
 {
     bool same = pass->server_count == token->body.server_count;
