@@ -127,13 +127,13 @@ typedef struct cm_config_error {
 void cm_config_default(cm_config *config);
 const cm_config_key *cm_config_keys(uint32_t *count);
 
-// Whether the key of a name, one of those of cm_config_keys, was refused.
+// True if the value of this key (a name of cm_config_keys) was refused.
 bool cm_config_was_refused(const cm_config_wrong *wrong, const char *name);
 
 // NULL: there is no key of that name.
 const cm_config_key *cm_config_find(const char *name);
-// Tells error->all of a refused value; `key` is NULL where it belongs to none. False: there is
-// nobody to tell, reading ends here.
+// Adds a refused value to error->all; `key` is NULL if it belongs to none. False if error->all is
+// NULL: reading ends here.
 bool cm_config_goes_on(cm_config_error *error, const cm_config_key *key);
 
 // Each returns false with an error, and the config is then of no use. `place` names where the text
@@ -145,19 +145,19 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
                      cm_config_error *error);
 // environment: NAME=VALUE strings, ended by NULL.
 bool cm_config_environment(cm_config *config, char *const *environment, cm_config_error *error);
-// Whether an entry NAME=VALUE of the environment looks like ours (CAROM_…) and is no key. `name`
-// gets its name, cut to fit, and `nearest` the known variable that is spelt most alike. What
-// Kubernetes puts there for a service called carom or carom-… is not ours.
+// True if an entry NAME=VALUE of the environment looks like ours (CAROM_…) and is no key. `name`
+// gets its name, cut to fit, and `nearest` the known variable with the nearest spelling. Variables
+// that Kubernetes sets for a service called carom or carom-… are not ours.
 #define CM_CONFIG_VARIABLE_MAX 64
 bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
                        char nearest[CM_CONFIG_VARIABLE_MAX]);
 // The addresses again, for a configuration that was made by hand.
 bool cm_config_check(const cm_config *config, cm_config_error *error);
-// Who may come in: a key file, or insecure, which is for loopback alone; `public` where `listen`
-// names every interface. A checked configuration is given.
+// Checks the settings of admission: a key file, or insecure, which is for loopback only; `public`
+// if `listen` names every interface. The configuration must have passed cm_config_check.
 bool cm_config_check_gate(const cm_config *config, cm_config_error *error);
 
-// What the spec of a room does not say and the server does.
+// Fills in a room's settings that its spec leaves to the server.
 void cm_config_complete(const cm_config *config, cm_room_spec *spec);
 
 // HOST:PORT of `listen`; host in network byte order. False for anything but IPv4:PORT.

@@ -12,8 +12,8 @@ typedef struct cm_flags {
 } cm_flags;
 
 // Flags: every key of the configuration with dashes or underscores, --config, --room, and those of
-// a command's own, `more`. `all` is told every value that is refused (the failure's text is then
-// ""); NULL: the first one is the failure. A command line that is not understood ends it at once.
+// a command's own, `more`. `all` collects every refused value (the failure's text is then "");
+// NULL: the first one is the failure. An invalid command line ends reading at once.
 carom_result cm_flags_read_config(int argc, char **argv, char *const *environment,
                                   const cm_option *more, uint32_t more_count, cm_config *config,
                                   cm_config_wrong *all, cm_failure *failure);

@@ -1,4 +1,4 @@
-// See json_reader.h. What reads by path came from `carom eval`.
+// See json_reader.h.
 #include "server/config/json_reader.h"
 
 #include <jansson.h>

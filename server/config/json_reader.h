@@ -28,7 +28,7 @@ typedef struct cm_json_reader {
     cm_json_value *root;
 } cm_json_reader;
 
-// The object at the root; NULL: it is none, or above a limit, and `error` says why. Pair with
+// The object at the root; NULL, with the reason in `error`: it is none, or above a limit. Pair with
 // cm_json_close, whatever was returned. Texts and error outlive the reader.
 const cm_json_value *cm_json_open(cm_json_reader *reader, const char *text, size_t size,
                                   size_t size_max, cm_scene_error *error);

@@ -1,6 +1,6 @@
-// Long options of the commands: `--name value`, `--name=value`, `--flag`. What is no option is a
-// positional argument; `--` ends the options. A table says what is known, so that an unknown name,
-// a missing value or a number out of range is refused with a message, never guessed.
+// Long options of the commands: `--name value`, `--name=value`, `--flag`. Other words are
+// positional arguments; `--` ends the options. A table lists the known options; an unknown name, a
+// missing value or a number out of range is refused with a message, never guessed.
 #ifndef CM_SERVER_CONFIG_OPTIONS_H
 #define CM_SERVER_CONFIG_OPTIONS_H
 

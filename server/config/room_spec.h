@@ -1,11 +1,11 @@
-// The rooms that a server is told to open: names, scenes, limits. Part of the configuration, in two
-// forms: text, NAME=SCENE with commas between them, each with its numbers behind it; and JSON, an
-// object of names:
+// The rooms that a server opens: names, scenes, limits. Part of the configuration, in two forms:
+// text, NAME=SCENE with commas between them, each with its numbers behind it; and JSON, an object
+// of names:
 //
 //   lobby=lobby.json,arena=arena:max_players=8:tick_rate=30
 //   {"lobby": "lobby.json", "arena": {"scene": "arena", "max_players": 8, "tick_rate": 30}}
 //
-// A scene whose path ends like a number (`:x=1`) or has a comma can be told by JSON alone.
+// A scene whose path ends like a number (`:x=1`) or has a comma can be written as JSON only.
 #ifndef CM_SERVER_CONFIG_ROOM_SPEC_H
 #define CM_SERVER_CONFIG_ROOM_SPEC_H
 
@@ -55,19 +55,19 @@ typedef struct cm_room_list {
 // One of its numbers by the name that the configuration has for it: max_players, tick_rate, bodies
 // and so on. False: no such name, or out of its range.
 bool cm_room_spec_set(cm_room_spec *spec, const char *key, int64_t value);
-// A word KEY=NUMBER apart, whatever key it is. False: it is none.
+// Splits a word KEY=NUMBER, with any key. False: it is none.
 #define CM_ROOM_KEY_MAX 32u
 bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value);
-// What a scene is to be changed by for it; false: by nothing.
+// The changes that the spec makes to its scene; false: none.
 bool cm_room_spec_changes(const cm_room_spec *spec, struct cm_scene_change *change);
 
 // A name of 1 to CAROM_ROOM_NAME_MAX visible ASCII characters without ',' and '='.
 bool cm_room_name_is_valid(const char *name);
 
 // Adds the rooms of a text. False, with what is wrong and what was expected in `error`: a name that
-// is unsound or there already, no scene, a number that is none, too many.
+// is not valid or a duplicate, no scene, a number that is none, too many.
 bool cm_room_list_add(cm_room_list *list, const char *text, char *error, size_t error_size);
-// The list that a JSON value says, in place of what it held. False likewise.
+// Replaces the list by that of a JSON value. False likewise.
 bool cm_room_list_read(cm_room_list *list, const struct json_t *value, char *error,
                        size_t error_size);
 // A JSON object on one line, which cm_room_list_read accepts. Returns its bytes (as snprintf).

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// What is wrong with the file's owner or mode, or NULL.
+// The fault of the file's owner or mode, or NULL.
 static const char *complaint(const struct stat *about)
 {
     if (!S_ISREG(about->st_mode)) {

@@ -1,5 +1,5 @@
-// Files that hold a secret: read only where nobody else can read them or have put them there, made
-// with mode 0600. What is in them is their caller's matter.
+// Files that hold a secret: read only if no other user can read them or can have put them there,
+// made with mode 0600. The caller checks their contents.
 #ifndef CM_SERVER_CONFIG_SECRET_FILE_H
 #define CM_SERVER_CONFIG_SECRET_FILE_H
 
@@ -10,7 +10,7 @@
 // Accepted: a regular file of ours or of root, which others can neither read nor write and the
 // group cannot write (0600, 0400; 0440 as systemd's credentials have it). CAROM_ERROR_IO where it
 // cannot be read, CAROM_ERROR_STATE where its owner or mode is wrong, CAROM_ERROR_CORRUPT where it
-// is too large: `error` says it as `FILE: …`. `text` has room for CM_SECRET_FILE_MAX + 1 bytes.
+// is too large: `error` is `FILE: …`. `text` has room for CM_SECRET_FILE_MAX + 1 bytes.
 carom_result cm_secret_file_read(const char *path, char *text, size_t *size, char *error,
                                  size_t error_size);
 // Makes the file with mode 0600; never overwrites one (CAROM_ERROR_STATE).
