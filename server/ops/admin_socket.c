@@ -104,7 +104,7 @@ static bool address_of(const char *path, struct sockaddr_un *address, char *erro
     return true;
 }
 
-// Whether nobody answers there; `*left` says that a server that was killed left its socket.
+// True if no server answers at the address; `*left`: a killed server left its socket there.
 static bool is_free(const struct sockaddr_un *address, bool *left, char *error, size_t error_size)
 {
     struct stat there;
@@ -253,7 +253,8 @@ static void accept_some(cm_admin *admin, uint64_t now_us)
     }
 }
 
-// Who waits while all places are taken would wake the loop at once, turn after turn.
+// Removes the listener from epoll while all places are taken: a waiting client would otherwise wake
+// the loop at once, in every turn.
 static void watch_listener(cm_admin *admin)
 {
     bool full = true;
@@ -271,7 +272,7 @@ static bool end_answer(cm_admin *admin, peer *p)
 {
     p->reply.cut = false;
     p->reply.later = 0;
-    cm_admin_write_line(&p->reply, ""); // the end: who reads it knows that it has all
+    cm_admin_write_line(&p->reply, ""); // the end mark of an answer
     p->answered = true;
     struct epoll_event event = {.events = EPOLLOUT};
     return epoll_ctl(admin->events, EPOLL_CTL_MOD, p->descriptor, &event) == 0;

@@ -1,9 +1,9 @@
-// The operator's door: a Unix socket on which one line asks and lines of JSON answer. Whoever may
-// open the socket (0660) may do everything, so nothing else guards it; what comes is checked all
-// the same.
+// The operator's socket: a Unix socket that takes a request of one line and answers with lines of
+// JSON. A user with permission for the socket (0660) may do everything, and there is no other
+// check; the requests themselves are still validated.
 //
 // A connection sends one line, gets the answer (lines, then an empty one), and is closed. Never
-// blocks: a peer that does not read, or says nothing for a while, is dropped.
+// blocks: a peer that does not read, or sends nothing for a while, is dropped.
 #ifndef CM_SERVER_OPS_ADMIN_SOCKET_H
 #define CM_SERVER_OPS_ADMIN_SOCKET_H
 
@@ -30,15 +30,15 @@ typedef struct cm_admin_def {
 void cm_admin_write_line(cm_admin_reply *reply, const char *json_line);
 // Within `answer`: the rest of the answer comes later, from outside of it. Returns its number.
 uint64_t cm_admin_later(cm_admin_reply *reply);
-// The answer of a number, until cm_admin_done; NULL: whoever asked is gone.
+// The answer of a number, until cm_admin_done; NULL: the peer is gone.
 cm_admin_reply *cm_admin_find(cm_admin *admin, uint64_t number);
 void cm_admin_done(cm_admin *admin, uint64_t number);
 // Answers where there is no connection: each line of it goes to `line`.
 void cm_admin_answer(const cm_admin_def *def, const char *request,
                      void (*line)(void *user, const char *json_line), void *user);
 
-// NULL, and why in `error`: a path that is too long, taken by something that is no socket, or by a
-// server that answers. A socket that nobody listens on is replaced.
+// NULL, with the reason in `error`: a path that is too long, taken by something that is no socket,
+// or by a server that answers. A socket without a listener is replaced.
 cm_admin *cm_admin_create(const cm_admin_def *def, char *error, size_t error_size);
 // The same question, and nothing is made or replaced.
 bool cm_admin_check(const char *path, char *error, size_t error_size);
@@ -49,8 +49,8 @@ void cm_admin_destroy(cm_admin *admin);
 int cm_admin_descriptor(const cm_admin *admin);
 void cm_admin_turn(cm_admin *admin, uint64_t now_us);
 
-// The other end: sends a line and gives what comes back to `line`, one after another. False, and
-// why in `error`, where nobody answers.
+// The client's end: sends a line and passes the lines of the answer to `line`. False, with the
+// reason in `error`, if no server answers.
 bool cm_admin_ask(const char *path, const char *request, void (*line)(void *user, const char *json),
                   void *user, char *error, size_t error_size);
 

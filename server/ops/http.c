@@ -32,7 +32,7 @@ typedef enum state {
     GIVEN,   // and reads the head, which is good
     WAITING, // for its page, suspended
     WRITING,
-    CLOSING, // its place is somebody else's
+    CLOSING, // its place belongs to another connection
 } state;
 
 typedef struct connection {
@@ -117,7 +117,8 @@ static size_t put_refusal(char *bytes, size_t size, cm_http_refusal refusal, boo
                             with_text ? text : "", with_text ? "\n" : "");
 }
 
-// To one that the library has not; as far as the kernel takes it, and that is all of it.
+// Sends a refusal on a connection that the library does not have. It is small enough for the kernel
+// to take it whole.
 static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal, bool with_text)
 {
     char bytes[HEAD_BYTES];
@@ -127,7 +128,7 @@ static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal,
     http->stats.refused[refusal]++;
 }
 
-// Closed at once, bytes that nobody read would take the answer back.
+// Unread bytes at the close would make the kernel discard the answer, so they are read first.
 static void refuse(cm_http *http, connection *c, cm_http_refusal refusal)
 {
     char bytes[CM_HTTP_HEAD_MAX];
@@ -195,7 +196,8 @@ static void on_connection(void *user, struct MHD_Connection *library, void **con
         return;
     }
     connection *c = *context;
-    // Of a head that is good here and not there, nobody is told more than the library says.
+    // The library refused a head that our own parser accepted: counted as malformed; only the
+    // library answers.
     http->stats.refused[CM_HTTP_MALFORMED] += c->state == GIVEN;
     leave(http, c);
 }
@@ -211,7 +213,7 @@ static ssize_t on_part(void *user, uint64_t at, char *bytes, size_t size)
     return taken > 0 ? (ssize_t)taken : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-// Every answer is the last one of its connection, and nobody is to keep it.
+// Every answer is the last one of its connection, and must not be cached.
 static enum MHD_Result put_headers(struct MHD_Response *response, const char *type)
 {
     const char *const headers[][2] = {{MHD_HTTP_HEADER_CONTENT_TYPE, type},
@@ -291,7 +293,7 @@ static int listen_at(uint32_t address, uint16_t *port)
     return listener;
 }
 
-// False: errno says why.
+// False: the reason is in errno.
 static bool open_all(cm_http *http)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -436,7 +438,7 @@ static bool accept_some(cm_http *http)
             return false;
         }
         connection *c = find_place(http);
-        // Bytes that are looked at stay: told of them once is enough.
+        // The head is peeked at and its bytes stay in the socket, so the event is edge-triggered.
         struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = c};
         if (c == NULL || epoll_ctl(http->events, EPOLL_CTL_ADD, descriptor, &event) != 0) {
             send_refusal(http, descriptor, CM_HTTP_BUSY, true);
@@ -475,7 +477,7 @@ static void give(cm_http *http, connection *c)
     (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
     enter(http, c, GIVEN);
     http->giving = c;
-    // Where it fails the library closes the socket, and says so where it had said that it began.
+    // If it fails the library closes the socket, and notifies us only if it had notified the start.
     if (MHD_add_connection(http->daemon, c->descriptor, (struct sockaddr *)&at, sizeof at) !=
             MHD_YES &&
         c->state == GIVEN) {

@@ -21,8 +21,8 @@
 #define CM_HTTP_PAGE_US         5000000u  // for a page to be made
 #define CM_HTTP_ANSWER_US       10000000u // for an answer to be read
 #define CM_HTTP_LINGER_US       1000000u  // for the other end to close after a bad head
-// Where no other place is free, a newcomer gets the place of a connection that has taken this long
-// in its state, or that lingers.
+// If no place is free, a new connection evicts one that has been in its state this long, or that
+// lingers.
 #define CM_HTTP_EVICT_READING_US 500000u
 #define CM_HTTP_EVICT_WRITING_US 2000000u
 // Of a turn. The library takes a part of an answer for each connection and turn.

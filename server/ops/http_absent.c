@@ -1,4 +1,4 @@
-// What http.h is in a build without libmicrohttpd: no server can be made, and why.
+// http.h in a build without libmicrohttpd: making a server fails with the reason.
 #include "server/ops/http.h"
 
 #if !CM_WITH_http

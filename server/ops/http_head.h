@@ -1,8 +1,8 @@
-// The head of an HTTP/1 request, checked once at the border: what is not one that this server
-// answers is refused, with a reason. Pure.
+// The head of an HTTP/1 request, checked once on receipt: requests that this server does not answer
+// are refused, with a reason. Pure.
 //
 // Read are GET and HEAD of HTTP/1.0 and 1.1, without a body, one on a connection. No header changes
-// an answer but Host, which says whether it was asked for by a name of this machine.
+// an answer but Host, which must be a name of this machine.
 #ifndef CM_SERVER_OPS_HTTP_HEAD_H
 #define CM_SERVER_OPS_HTTP_HEAD_H
 

@@ -1,6 +1,6 @@
 // One line of JSON, built field by field into a fixed buffer: log lines and status lines. A line
-// that does not fit is cut at a whole field and stays valid JSON. Whoever writes a log line puts
-// the time before it: those who make it know only their own clock.
+// that does not fit is cut at a whole field and stays valid JSON. The writer of the log adds the
+// time: the makers of a line know only their own clock.
 #ifndef CM_SERVER_OPS_LOG_H
 #define CM_SERVER_OPS_LOG_H
 
@@ -37,15 +37,15 @@ void cm_line_counts(cm_line *line, const char *key, const char *const *names,
 // Closes the object; no newline. Returns the text.
 const char *cm_line_end(cm_line *line);
 
-// Where lines go.
+// The destination of log lines.
 typedef struct cm_log {
     void (*write)(void *user, int level, const char *json_line); // NULL: nowhere
     void *user;
-    const char *room; // of which the lines are, each of which says so; NULL: of none
+    const char *room; // named in each line; NULL: none
 } cm_log;
 
 void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);
-// A counter whose growth is never silent: a warning of what came on top of what was `said`.
+// Logs a warning when a counter has grown beyond `logged`, the count of the last warning.
 void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
                    uint64_t tick, uint64_t *logged);
 

@@ -1,4 +1,4 @@
-// What a service manager is told: systemd's protocol of NOTIFY_SOCKET, lines in a datagram.
+// Notifications to a service manager: systemd's NOTIFY_SOCKET protocol, lines in a datagram.
 #ifndef CM_SERVER_OPS_NOTIFY_H
 #define CM_SERVER_OPS_NOTIFY_H
 
@@ -7,7 +7,7 @@
 #include <sys/un.h>
 
 typedef struct cm_notify {
-    int socket; // descriptor; -1: nobody wants to know
+    int socket; // descriptor; -1: no service manager
     struct sockaddr_un to;
     uint32_t to_size;
     const char *waiting;        // what could not be sent yet, or NULL
@@ -15,8 +15,8 @@ typedef struct cm_notify {
 } cm_notify;
 
 // The values of NOTIFY_SOCKET (a path, or "@" and an abstract name), WATCHDOG_USEC and
-// WATCHDOG_PID; each may be NULL. False: the address is none, or there is no socket; nothing is
-// told then.
+// WATCHDOG_PID; each may be NULL. False: the address is not valid, or there is no socket; no
+// notification is sent then.
 bool cm_notify_open(cm_notify *notify, const char *address, const char *watchdog_us,
                     const char *watchdog_pid);
 void cm_notify_close(cm_notify *notify);

@@ -1,5 +1,5 @@
 // Libraries that a build may do without. The Makefile builds the parts whose library pkg-config
-// finds, or those that WITH= names; what is left out says so by name where it is asked for.
+// finds, or those that WITH= names; a part that is left out reports its name where it is used.
 #ifndef CM_SERVER_OPS_PARTS_H
 #define CM_SERVER_OPS_PARTS_H
 
@@ -19,7 +19,7 @@ typedef struct cm_part {
 
 extern const cm_part cm_parts[CM_PART_COUNT];
 
-// Why what the part gives is not there: its name, and what to build with.
+// Writes the error of an absent part: its name, and how to build with it.
 void cm_part_report_absent(cm_part_id id, char *error, size_t error_size);
 
 #endif

@@ -13,7 +13,7 @@ typedef enum cm_metric_kind {
     CM_METRIC_HISTOGRAM,
 } cm_metric_kind;
 
-// What a number counts: Prometheus wants base units.
+// The unit of a number, which is converted to Prometheus's base units.
 typedef enum cm_metric_unit {
     CM_METRIC_ONE,
     CM_METRIC_THOUSANDTH,

@@ -1,5 +1,5 @@
-// What `carom serve` writes where people look: stdout, with a status that a terminal sees redrawn
-// in place, and the log on stderr, JSON lines, each with its time.
+// The output of `carom serve`: a status on stdout, redrawn in place on a terminal, and the log on
+// stderr, JSON lines, each with its time.
 #ifndef CM_SERVER_OPS_STATUS_H
 #define CM_SERVER_OPS_STATUS_H
 
@@ -16,7 +16,7 @@ typedef struct cm_status_screen {
 void cm_status_screen_open(cm_status_screen *screen, const char *level);
 // Puts the time before a line of log.h. `screen` is a cm_status_screen: for cm_log.
 void cm_status_screen_log(void *screen, int level, const char *json_line);
-// What went wrong, on stderr: `carom: ` and the text of a failure, or nothing where it is empty.
+// Writes `carom: ` and the text of a failure to stderr; nothing if the text is empty.
 void cm_status_screen_error(const char *text);
 // A line of stdout, or several.
 void cm_status_screen_print(cm_status_screen *screen, const char *line);

@@ -1,4 +1,4 @@
-// The Makefile says the commit, and makes this file anew when it changes.
+// The Makefile passes the commit, and compiles this file again when it changes.
 #include "server/ops/version.h"
 
 #ifndef CAROM_VERSION
