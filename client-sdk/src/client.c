@@ -21,7 +21,7 @@
 #define PREDICT_RADIUS     4.0f
 #define LEAVE_TIMEOUT_US   1000000u
 #define JOIN_FACTOR        3u     // of the time to connect: a welcome is large, paths lose
-#define TIMEOUT_MS         15000u // nothing heard while playing
+#define TIMEOUT_MS         15000u // nothing received while playing
 #define UNSTABLE_MS        500u   // the same: then it tries to come back
 
 carom_client_def carom_default_client_def(void)
@@ -293,7 +293,7 @@ void carom_client_disconnect(carom_client *client, uint64_t now_us)
     cm_transport_close(client->link, CM_CONNECTION_ONLY, CAROM_REASON_LEFT, CM_CLOSE_AFTER_ALL);
 }
 
-// Why ENet reported the end of the connection.
+// The reason why ENet reported the end of the connection.
 static carom_reason ended_because(const carom_client *client, carom_reason said)
 {
     if (client->leaving) {
@@ -351,8 +351,8 @@ static void receive(carom_client *client)
     }
 }
 
-// What somebody gave as a reason for the end may be forged, but when nothing better will come it is
-// what is known; else `otherwise`.
+// An unsigned reason for the end may be forged; it is used only when no signed one will come.
+// Without any, `otherwise`.
 static carom_reason hinted(const cm_transport *link, uint32_t before, carom_reason otherwise)
 {
     cm_transport_status info = {.hint = 0};
@@ -499,7 +499,7 @@ carom_result carom_client_play_bot(carom_client *client, uint64_t random)
     if (client == NULL || client->mirror == NULL) {
         return CAROM_ERROR_STATE;
     }
-    // Where the client predicts, the bot sees what its input will find.
+    // In a predicting client the bot sees the predicted state, on which its input will act.
     uint32_t player = client->mirror->player;
     bool ahead =
         client->predictor != NULL && cm_game_bot(client->predictor->game, player, random, input);

@@ -1,16 +1,14 @@
 // ENet for the client: one host, one peer, two channels, behind the handshake and the seal.
 //
-// A hello goes to the server until its challenge comes back; then ENet connects, and every datagram
-// of its is sealed on the way out and opened on the way in (shared/transport/enet_hooks.h), which
-// needs nothing of the library but two callbacks: a game may bring an ENet of its own.
-// From 1.3.18 on ENet draws connection ids that nobody can set before: so ours is put in behind its
-// back.
+// The link sends a hello to the server until the challenge comes back; then ENet connects, and each
+// of its datagrams is sealed when sent and opened when received (shared/transport/enet_hooks.h).
+// That needs only two callbacks of the library, so a game may bring its own ENet. ENet from 1.3.18
+// on draws connection ids itself and has no call to set one, so the link overwrites it in the peer.
 //
-// What ENet would do of its own and a match does not want is turned off: its throttle (drops
-// unreliable packets whenever the round trip varies), its default MTU, its 32 MiB limits. A single
-// service call that reports nothing or an error does not mean an empty socket, so polling goes on
-// until the socket is, or a budget is spent.
-// Typical: 30 datagrams in and 60 out a second.
+// Some defaults of ENet harm a match and are turned off: its throttle (drops unreliable packets
+// whenever the round trip varies), its default MTU, its 32 MiB limits. A service call without an
+// event, or with an error, does not mean an empty socket, so polling continues until the socket is
+// empty or a budget is spent. Typical: 30 datagrams in and 60 out a second.
 #include "client-sdk/src/link.h"
 
 #include <string.h>
@@ -74,8 +72,8 @@ struct cm_client_link {
     bool reborn;                         // another one answered
     bool welcomed;                       // it asks no more
     uint32_t attempts;                   // CONNECTs sent
-    uint16_t asked_port; // of the present address, before a server said where to ask instead
-    uint16_t next_port;  // it said so just now; 0: no
+    uint16_t asked_port; // of the present address, before a server redirected to another
+    uint16_t next_port;  // a redirect just received; 0: none
     uint32_t moves;      // times that it did, or was another
     uint32_t refused;    // by this server, just now, for this carom_reason; 0: no
     uint32_t refusals;   // of servers before it
@@ -200,8 +198,8 @@ static void mark(cm_transport *transport, cm_connection_id connection, cm_transp
     }
 }
 
-// Signed it is the server's word; else somebody on the path may have made it, and the deadline
-// decides.
+// A signed refusal comes from the server. An unsigned one may be forged on the path, so the client
+// keeps trying until its deadline.
 static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
 {
     link->info.hint = refusal->reason;
@@ -250,8 +248,8 @@ static void hold_settings(const cm_client_link *link, ENetPeer *peer)
     cm_enet_hold(peer);
 }
 
-// ENet sends a lost command each time twice as late: a hello that is lost thrice would take
-// seconds, and what is said after a pause of the path many.
+// ENet doubles the timeout of a lost command at each retry: a hello lost three times would take
+// seconds, and a message after a pause of the path many more. This bounds the timeouts.
 static void hold_timeouts(const cm_client_link *link)
 {
     ENetPeer *peer = link->peer;
@@ -308,9 +306,9 @@ static bool hello_is_due(const cm_client_link *link)
     return link->hellos == 0 || enet_time_get() - link->hello_ms >= pause;
 }
 
-// Nobody else opens a cookie than who made it, and nobody else has the keys: where that server is
-// gone, CONNECT and Hello are for nobody. But they may as well have been heard, their answer be on
-// its way and the token be used up; so the client asks before it gives the keys up.
+// Only the process that made a cookie can open it and has the keys. If that server has restarted,
+// CONNECT and Hello are lost. But a live server may have received them, with its answer on the way
+// and the token used; so the client sends another hello before it gives up its keys.
 static void ask_again(cm_client_link *link)
 {
     bool silent = !link->welcomed && link->attempts > 0 &&
@@ -481,7 +479,7 @@ static void close_connection(cm_transport *transport, cm_connection_id connectio
 static bool service(cm_client_link *link, ENetEvent *event)
 {
     for (uint32_t round = 0; round < LINK_ROUNDS; round++) {
-        // Or ENet would tell the server of bandwidths, in a command that no server of ours takes.
+        // Otherwise ENet would send a bandwidth command, which our servers refuse.
         link->host->recalculateBandwidthLimits = 0;
         if (enet_host_service(link->host, event, 0) > 0) {
             return true;

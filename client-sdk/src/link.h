@@ -16,7 +16,7 @@ typedef struct cm_client_link_def {
     const cm_token_pass *pass; // where to go and what lets in; NULL: host and port, without a token
     const char *host;          // a name is looked up at once (which may block)
     uint16_t port;
-    // Fills bytes by chance that nobody can foresee.
+    // Fills bytes from a cryptographic random source.
     void (*random)(void *context, void *bytes, size_t size);
     void *context;
 } cm_client_link_def;
