@@ -14,7 +14,7 @@ typedef struct parcel {
     bool counted;
 } parcel;
 
-// What one end is told, and what it told the other.
+// The inbox of one end: events that wait for it, and its counts.
 typedef struct inbox {
     parcel *first, *last;
     size_t bytes;            // that wait here
@@ -166,7 +166,7 @@ static bool server_poll(cm_transport *transport, cm_transport_event *event)
         take(&at->inbox, &loopback->held, event);
         at->heard_us = loopback->now_us;
         at->open = event->type != CM_TRANSPORT_CLOSED;
-        if (!at->open && at->client != NULL) { // who said goodbye hears that it arrived
+        if (!at->open && at->client != NULL) { // an end that closed receives CLOSED in return
             put_closed(&at->client->inbox, CM_CONNECTION_ONLY, CAROM_REASON_NONE);
         }
         return true;

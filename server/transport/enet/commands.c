@@ -4,7 +4,7 @@
 //   0       1     kind (4 bits); 0x80: an ack is wanted; 0x40: unsequenced
 //   1       1     channel; 0xff: the connection's own
 //   2       2     reliable sequence
-//   4       …     of its kind; then, for those that carry data, as many bytes as `length` says
+//   4       …     of its kind; then, for those that carry data, `length` bytes of it
 #include "server/transport/enet/commands.h"
 
 #include <stdbool.h>
@@ -44,7 +44,8 @@ static const struct {
 } kinds[16] = {[ACK] = {8, 0},      [DISCONNECT] = {8, 0}, [PING] = {4, 0},
                [RELIABLE] = {6, 4}, [FRAGMENT] = {24, 6},  [UNSEQUENCED_PACKET] = {8, 6}};
 
-// What is behind is not far ahead, mod 2^16: ENet drops it and acks it again, which is right.
+// True for a sequence too far ahead, mod 2^16. One that is behind passes: ENet drops it and acks it
+// again, as it should.
 static bool is_ahead(uint32_t sequence, const cm_command_context *context)
 {
     uint16_t ahead = (uint16_t)(sequence - context->reliable);

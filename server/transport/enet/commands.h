@@ -1,5 +1,6 @@
-// What of ENet's own protocol a client may send: an allow-list, and bounds on everything that a
-// peer could make long or make us answer. Pure: looks at one opened datagram, before ENet does.
+// Checks of ENet's protocol in a client's datagrams: an allow-list of commands, and bounds on
+// everything that a peer could make long or make us answer. Pure: checks one opened datagram,
+// before ENet reads it.
 //
 // Allowed: ACK, PING, DISCONNECT; SEND_RELIABLE and SEND_FRAGMENT on channel 0; SEND_UNSEQUENCED on
 // channel 1. All else (sequenced unreliable packets, bandwidth and throttle settings) is refused
@@ -35,7 +36,7 @@ typedef enum cm_command_reason {
 
 const char *cm_command_reason_text(cm_command_reason reason);
 
-// What the peer's state says of channel 0, as ENet has it.
+// The state of channel 0 in ENet's peer.
 typedef struct cm_command_context {
     uint16_t reliable; // sequence that channel 0 handed over last
 } cm_command_context;

@@ -1,10 +1,10 @@
-// The ENet host: the door before it, the seal behind it, limits that its defaults leave open.
+// The ENet host: the gate before it, the seal behind it, and limits that its defaults leave open.
 //
-// Facts that shape it, beside those of shared/transport/enet_hooks.h: one service call takes 256
-// datagrams at most and both 0 and -1 mean carry on; host->mtu is ignored for new peers, a path's
-// size is the door's to know; ENet gives a peer up when one reliable message stays unacknowledged,
-// each repetition later than the last, however much else it hears, so silence is judged here, by
-// what came sealed.
+// Facts that shape it, beside those of shared/transport/enet_hooks.h: one service call reads at
+// most 256 datagrams, and both 0 and -1 mean that more may wait; ENet ignores host->mtu for new
+// peers, so the gate keeps a path's size; ENet drops a peer when one reliable message stays
+// unacknowledged, though other datagrams arrive, so silence is judged here, by the last sealed
+// datagram.
 #include "server/transport/enet/net.h"
 
 #include <enet/enet.h>
@@ -43,10 +43,10 @@ struct cm_host {
     uint64_t now_us, unix_s;
     cm_peer_budget *budgets; // of each peer
     bool *has_peer;          // of each connection: scratch of sweep
-    uint32_t *live;          // peers that ENet has given to somebody, when it was asked last
+    uint32_t *live;          // peers that ENet had in use at the last sweep
     uint32_t live_count;
     uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
-    cm_connection_id *evicted; // were connected and had to go for others, not told yet
+    cm_connection_id *evicted; // evicted for others while connected, CLOSED not reported yet
     uint32_t evicted_count;
     uint8_t datagram[CM_DATAGRAM_MAX]; // a probe
     cm_enet_hooks hooks;
@@ -83,7 +83,7 @@ static uint32_t connection_of(const cm_host *host, size_t index)
                                                        : CM_CONNECTION_NONE;
 }
 
-// What is kept of a peer, begun anew where ENet gave its place to another connection.
+// The budget of a peer, reset when ENet has given its place to another connection.
 static cm_peer_budget *budget_of(cm_host *host, size_t index)
 {
     cm_peer_budget *budget = &host->budgets[index];
@@ -146,8 +146,8 @@ static ENetPeer *find_peer(const cm_host *host, uint32_t id)
     return NULL;
 }
 
-// What ENet may have to walk over for so many commands of the peer: what waits for its turn, and
-// what waits to be acknowledged.
+// Counts the list steps that ENet may need for so many commands of the peer: it walks the commands
+// that came out of order, and those that wait for an ack.
 static void count_steps(cm_host *host, ENetPeer *peer, uint32_t commands)
 {
     size_t length = 1 + enet_list_size(&peer->sentReliableCommands);
@@ -161,8 +161,8 @@ static void count_steps(cm_host *host, ENetPeer *peer, uint32_t commands)
     }
 }
 
-// An opened datagram of a connection: true where ENet may have it. What is refused here only the
-// peer itself can have made.
+// Checks an opened datagram of a connection: true if ENet may read it. A refused one can only come
+// from the peer itself, since it was sealed.
 static bool admit(cm_host *host, const cm_gate_result *passed)
 {
     ENetHost *enet = host->enet;
@@ -193,7 +193,8 @@ static bool admit(cm_host *host, const cm_gate_result *passed)
     return false;
 }
 
-// A CONNECT is about to become a peer: whoever had to go for it goes first.
+// Called before ENet makes a peer of a CONNECT: removes the peer of the connection that was evicted
+// for it.
 static void admit_connect(cm_host *host, const cm_gate_result *passed)
 {
     ENetPeer *evicted = passed->evicted_id != 0 ? find_peer(host, passed->evicted_id) : NULL;
@@ -261,7 +262,7 @@ static void begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
     host->turn_datagrams = host->turn_steps = 0;
 }
 
-// What the peer's path is known to carry.
+// The datagram size that the peer's path is known to carry.
 static size_t path_of(const cm_host *host, size_t index)
 {
     uint32_t connection = connection_of(host, index);
@@ -284,8 +285,7 @@ static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event
         enet_peer_timeout(from->peer, ENET_PEER_TIMEOUT_LIMIT, ENET_TIMEOUT_MS, ENET_TIMEOUT_MS);
         event->type = CM_TRANSPORT_OPENED;
         break;
-    case ENET_EVENT_TYPE_DISCONNECT: { // by the client, who cannot say that nothing was heard of
-                                       // him
+    case ENET_EVENT_TYPE_DISCONNECT: { // by the client, which cannot report its own timeout
         bool known = from->data < CAROM_REASON_COUNT && from->data != CAROM_REASON_TIMEOUT;
         event->reason = known ? (carom_reason)from->data : CAROM_REASON_NONE;
         event->type = CM_TRANSPORT_CLOSED;
@@ -331,7 +331,7 @@ static bool end_one(cm_host *host, cm_transport_event *event)
     return false;
 }
 
-// What intercept refused of a peer, or one that made way for another, as an event.
+// Our own events: an evicted connection, or a datagram of a peer that intercept refused.
 static bool take_own(cm_host *host, cm_transport_event *event)
 {
     if (host->evicted_count > 0) {
@@ -363,7 +363,8 @@ static bool poll_event(cm_transport *transport, cm_transport_event *event)
         if (take_own(host, event)) {
             return true;
         }
-        host->enet->recalculateBandwidthLimits = 0; // or it would tell clients of bandwidths
+        host->enet->recalculateBandwidthLimits = 0; // or it would send bandwidth commands to
+                                                    // clients
         if (enet_host_service(host->enet, &from, 0) > 0) {
             host->events_left--;
             if (take_event(host, &from, event)) {
@@ -611,7 +612,8 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->timeout_ms = def->timeout_ms;
     ENetHost *enet = host->enet;
     enet->randomSeed = def->seed;
-    // Who has a token may come from anywhere: a limit for an address is the door's, before it.
+    // No limit of peers per address: the gate limits addresses, and players with tokens may share
+    // one.
     enet->duplicatePeers = def->peers;
     enet->maximumPacketSize = RECEIVE_MAX;
     enet->maximumWaitingData = WAITING_MAX;

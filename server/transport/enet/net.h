@@ -28,7 +28,7 @@ typedef struct cm_host_def {
     uint32_t peers;   // 1 to 4095
     uint32_t timeout_ms;
     uint32_t seed;
-    // Who may come in (gate.h).
+    // Keys of admission (gate.h).
     const carom_token_keys *keys;      // NULL: everyone
     const carom_token_key *ticket_key; // of the tickets that come back; NULL: there are none
     uint8_t chance[3 * CM_KEY_BYTES];

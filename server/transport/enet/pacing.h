@@ -1,4 +1,4 @@
-// How fast ENet sends to a peer, and how often again: what it would do of its own costs round
+// The pacing of a peer: the rate of sending and the times of resending. ENet's own rules cost round
 // trips.
 #ifndef CM_SERVER_TRANSPORT_ENET_PACING_H
 #define CM_SERVER_TRANSPORT_ENET_PACING_H
@@ -7,13 +7,13 @@
 
 struct _ENetPeer;
 
-// What a peer must not choose. `path`: bytes that its datagrams may have.
+// Sets the limits that a peer must not choose. `path`: bytes that its datagrams may have.
 void cm_pacing_limits(struct _ENetPeer *peer, size_t path);
-// When a reliable command goes again. ENet waits for a round trip and four deviations, then each
-// time twice as long. But later ones that are acknowledged tell of a loss sooner, a welcome's
-// fragments go again unasked, and after a pause of the path nothing waits for many seconds. Nor
-// does VERIFY_CONNECT: a few acknowledgements lost, and a client that thinks that it is in would be
-// out. `channel`: of the commands that later ones tell of.
+// Resends reliable commands earlier than ENet does, which waits for a round trip and four
+// deviations, then doubles the wait each time. A command counts as lost when later ones are
+// acknowledged, a welcome's fragments are resent early, and after a pause of the path no command
+// waits for many seconds. VERIFY_CONNECT is bounded too: without that, a few lost acks would end a
+// connection that its client believes open. `channel`: of the commands whose loss later acks show.
 void cm_pacing_hasten(struct _ENetPeer *peer, const cm_peer_budget *budget, uint8_t channel);
 
 #endif

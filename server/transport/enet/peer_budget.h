@@ -1,6 +1,7 @@
-// What the host keeps of one peer beside ENet: whose connection it is, when it was heard, which
-// acks it asked for and gave, how much it has not acknowledged. Pure: time is an argument, in ms of
-// ENet's 32-bit clock. Typical: 32 of them, looked at for each datagram and once a turn.
+// The host's own state of one peer, beside ENet's: its connection, the time of its last datagram,
+// the acks that it requested and sent, and the bytes that it has not acknowledged. Pure: time is an
+// argument, in ms of ENet's 32-bit clock. Typical: 32 of them, looked at for each datagram and once
+// a turn.
 #ifndef CM_SERVER_TRANSPORT_ENET_PEER_BUDGET_H
 #define CM_SERVER_TRANSPORT_ENET_PEER_BUDGET_H
 
@@ -34,21 +35,21 @@ typedef enum cm_peer_verdict {
     CM_PEER_NARROWED, // what was cut for a larger path can neither be sent now nor cut again
 } cm_peer_verdict;
 
-// ENet gave its place to another connection. What is outstanding counts down by itself: ENet lets
-// go of its packets.
+// Resets the budget when ENet gave the place to another connection. The outstanding bytes count
+// down by themselves as ENet releases its packets.
 void cm_peer_budget_begin(cm_peer_budget *budget, uint32_t id, uint32_t now_ms);
-// True where the peer may have that many more acks of us.
+// True if we may send the peer so many more acks.
 bool cm_peer_budget_spend_acks(cm_peer_budget *budget, uint32_t wanted, uint32_t now_ms);
-// What an admitted datagram acknowledged.
+// Applies the acks of an admitted datagram.
 void cm_peer_budget_acked(cm_peer_budget *budget, const cm_command_count *count);
-// True where so many later commands came that this one, sent once, is lost (RFC 5681's fast
-// retransmit): it need not wait for its timeout.
+// True if enough later commands were acked that this one, sent once, counts as lost (RFC 5681's
+// fast retransmit): it need not wait for its timeout.
 bool cm_peer_budget_missed(const cm_peer_budget *budget, uint16_t sequence);
 // One more reliable message goes, which counts or not; NULL where memory is short.
 cm_sent_message *cm_peer_budget_send(cm_peer_budget *budget, bool counts);
 // It was acknowledged, or its connection is over: released.
 void cm_peer_budget_sent(cm_sent_message *message);
-// How many of those that count are with the reader; of a connection that is over it says nothing.
+// The number of counted messages that the reader has; undefined for a connection that is over.
 uint64_t cm_peer_budget_arrived(const cm_peer_budget *budget);
 // `path` is what the peer's path is known to carry now.
 cm_peer_verdict cm_peer_budget_judge(const cm_peer_budget *budget, uint32_t timeout_ms, size_t path,
