@@ -1,14 +1,14 @@
-// The seam between those who talk (the server's sessions, the SDK's client) and what carries their
-// bytes. A transport opens connections of its own (each implementation has its own call, since each
-// needs something else), and everything else about them is here:
+// The seam between the users of connections (the server's sessions, the SDK's client) and the
+// transports that carry their bytes. A transport opens connections of its own (each implementation
+// has its own call, since each needs something else), and everything else about them is here:
 //
 //   server/transport/enet     cm_host_create: many connections, behind the gate
 //   client-sdk/src/link       cm_client_link_open: one, with the handshake
 //   server/transport/loopback cm_loopback_create: within one process
 //
-// A connection is named by place and generation. Places are below `capacity` and are given again;
-// the generation is not, so that what is said to a connection that is over reaches nobody else.
-// Typical: 32 connections, 60 events a second from each.
+// A connection is named by place and generation. Places are below `capacity` and are reused;
+// generations are not, so that a message to a closed connection never reaches another one. Typical:
+// 32 connections, 60 events a second from each.
 #ifndef CM_TRANSPORT_TRANSPORT_H
 #define CM_TRANSPORT_TRANSPORT_H
 
@@ -26,7 +26,7 @@ typedef struct cm_connection_id {
 
 typedef enum cm_send_kind {
     CM_SEND_CONTROL, // reliable and ordered
-    CM_SEND_COUNTED, // the same, and cm_transport_status says how many arrived; comes as CONTROL
+    CM_SEND_COUNTED, // the same; cm_transport_status counts arrivals; received as CONTROL
     CM_SEND_PACKET,  // neither: at most caps.mtu bytes
 } cm_send_kind;
 
@@ -35,24 +35,24 @@ typedef enum cm_transport_event_type {
     CM_TRANSPORT_CLOSED, // by the other end, by silence, or for another connection
     CM_TRANSPORT_RECEIVED,
     CM_TRANSPORT_MALFORMED, // the other end itself sent what is not allowed; dropped and counted
-    CM_TRANSPORT_REFUSED,   // a client's: nobody but the server can have said it
+    CM_TRANSPORT_REFUSED,   // a client's: refused by the server, signed
     CM_TRANSPORT_RESTARTED, // a client's: it begins from the beginning, OPENED is still to come
 } cm_transport_event_type;
 
 typedef struct cm_transport_event {
     cm_transport_event_type type;
     cm_connection_id connection;
-    carom_reason reason;  // CLOSED: what the other end said, TIMEOUT, or NONE; REFUSED: why
+    carom_reason reason;  // CLOSED: the other end's, TIMEOUT, or NONE; REFUSED: the reason
     bool evicted;         // CLOSED: it had not joined a room, and another one wanted its place
     cm_send_kind kind;    // RECEIVED: CONTROL or PACKET
     const uint8_t *bytes; // valid until the next call
     size_t size;
 } cm_transport_event;
 
-// What a connection can do, now.
+// The present capabilities of a connection.
 typedef struct cm_transport_caps {
     bool unreliable; // packets that are lost are not sent again, and hold nothing up
-    bool sealed;     // nobody on the path reads or changes anything
+    bool sealed;     // cannot be read or changed on the path
     size_t mtu;      // bytes of a packet: grows when the path is known to carry more
 } cm_transport_caps;
 
@@ -67,15 +67,15 @@ typedef struct cm_transport_status {
     uint64_t bytes_in, bytes_out; // UDP payloads, seals counted
     uint64_t opened;              // datagrams that were the server's, of the present handshake
     uint64_t refused;             // datagrams that were not the server's, or came twice
-    uint32_t hint;                // a carom_reason that somebody on the path gave; 0: none
+    uint32_t hint;                // an unsigned carom_reason, perhaps forged on the path; 0: none
 } cm_transport_status;
 
 typedef enum cm_close_how {
     CM_CLOSE_AFTER_ALL, // what is queued goes first; CLOSED follows
-    CM_CLOSE_SILENTLY,  // at once: the other end is not told, and no event follows
+    CM_CLOSE_SILENTLY,  // at once: nothing is sent to the other end, and no event follows
 } cm_close_how;
 
-// How far the two ends have come, as the transport needs to know it.
+// The progress of a connection that its transport needs to know.
 typedef enum cm_transport_mark {
     CM_MARK_JOINED,   // it has a place in a room: its connection is not another's to take
     CM_MARK_WELCOMED, // a crash leaves its join; of a client: its welcome came
@@ -149,7 +149,7 @@ static inline cm_transport_status cm_transport_status_of(const cm_transport *tra
     return transport->functions->status(transport, connection);
 }
 
-// What the other end's token said; NULL where none is wanted.
+// The contents of the other end's token; NULL if none is required.
 static inline const cm_token *cm_transport_token(const cm_transport *transport,
                                                  cm_connection_id connection)
 {
@@ -162,15 +162,14 @@ static inline void cm_transport_mark_set(cm_transport *transport, cm_connection_
     transport->functions->mark(transport, connection, mark);
 }
 
-// A client's: from the beginning, to another port of the server that it has reached, which has said
-// so; 0: to the same, and RESTARTED follows. False: it was sent on so often that it follows no
-// more.
+// A client's: starts over at another port of the reached server, which redirected it there; 0: at
+// the same port, and RESTARTED follows. False: too many redirects.
 static inline bool cm_transport_redirect(cm_transport *transport, uint16_t port)
 {
     return transport->functions->redirect(transport, port);
 }
 
-// Everything is released; a client's says farewell once, and does not wait. NULL is allowed.
+// Releases everything; a client's sends one disconnect first, and does not wait. NULL is allowed.
 static inline void cm_transport_destroy(cm_transport *transport, carom_reason reason)
 {
     if (transport != NULL) {
