@@ -123,8 +123,8 @@ static void leave_room(cm_client *client)
     cm_roster_part(client, 0, 0);
 }
 
-// How a connection ended, while the session still says who it was. A player's end is news; of
-// others only what was refused is.
+// Logs the end of a connection, while the session still has its client's identity. The end of a
+// player is logged; of other clients only refusals.
 static void log_end(cm_clients *clients, const cm_client *client, carom_reason reason, bool refused)
 {
     bool player = client->roster != NULL && reason != CAROM_REASON_GAME_REFUSED;
@@ -226,7 +226,8 @@ void cm_clients_kick_all(cm_clients *clients, carom_reason reason)
     }
 }
 
-// What a client may ask for is bounded in size and time: an ask too early is passed over.
+// Answers a client's request for the rooms, bounded in size and rate: a request too early is
+// ignored.
 static void tell_rooms(cm_clients *clients, cm_client *client)
 {
     cm_control_room rooms[CM_CLIENTS_ROOMS_MAX];
@@ -270,7 +271,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_tra
     } else if (client->roster != NULL && control->type == CM_CONTROL_ROOMS_ASK) {
         tell_rooms(clients, client);
     } else if (client->roster != NULL) {
-        // The only other message of a client. One that leaves says so by ENet's disconnect.
+        // The only other message of a client is a game message; a client leaves by closing its
+        // connection.
         if (!cm_outbox_push(&client->waiting, 0, control->payload.data,
                             (uint32_t)control->payload.size, WAITING_MAX)) {
             cm_clients_kick(clients, client, CAROM_REASON_FLOOD);
@@ -281,7 +283,7 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_tra
     cm_control_free(NULL, control);
 }
 
-// When the slot of a client whose connection was lost is given back; 0: at once.
+// The time at which the slot of a client whose connection was lost becomes free; 0: at once.
 static uint64_t keep_until(const cm_clients *clients, const cm_client *client, carom_reason reason)
 {
     bool lost =
@@ -345,7 +347,7 @@ static void take_events(cm_clients *clients)
                          event.evicted && client->session.state == CM_SESSION_CONNECTED);
         } else if (client->session.state == CM_SESSION_FREE ||
                    client->session.state == CM_SESSION_LEAVING) {
-            continue; // it was told to go
+            continue; // it was already sent away
         } else if (event.type == CM_TRANSPORT_MALFORMED) {
             malformed(clients, client);
         } else if (event.kind == CM_SEND_CONTROL) {
@@ -384,8 +386,8 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s)
             cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
         } else if (client->session.state == CM_SESSION_LEAVING &&
                    now_us >= client->leaving_us + LEAVING_US) {
-            // Whether it acknowledges its goodbye is its own affair, and its last words may be
-            // lost.
+            // The client has had time to acknowledge its goodbye; the connection is closed without
+            // waiting further.
             cm_transport_close(clients->def.transport, client->connection, CAROM_REASON_NONE,
                                CM_CLOSE_SILENTLY);
             client->session.state = CM_SESSION_FREE;

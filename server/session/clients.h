@@ -1,9 +1,8 @@
-// The clients of a transport: their sessions, what comes from them, and who is sent away. They
-// enter and leave rooms by their rosters; there may be many, and the caller says which one a hello
-// leads to.
+// The clients of a transport: their sessions, their messages, and kicks. They enter and leave rooms
+// by the rooms' rosters; there may be many rooms, and the caller finds the one for a Hello.
 //
-// What a client sends goes into its session (acks, lead) and its room (events, inputs) alone; the
-// publisher reads it there.
+// A client's messages change only its session (acks, lead) and its room (events, inputs); the
+// publisher reads them there.
 #ifndef CM_SERVER_SESSION_CLIENTS_H
 #define CM_SERVER_SESSION_CLIENTS_H
 
@@ -12,12 +11,12 @@
 #include "shared/base/rng.h"
 
 typedef struct cm_clients_stats {
-    uint64_t datagrams_refused;                      // of clients: what could not be read
+    uint64_t datagrams_refused;                      // of clients: could not be read
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT]; // of their packets
-    uint64_t refused[CAROM_REASON_COUNT];            // clients who were let into no room
+    uint64_t refused[CAROM_REASON_COUNT];            // clients that no room accepted
     uint64_t left[CAROM_REASON_COUNT];               // players who went, or were sent away
     uint64_t refused_inputs;
-    uint64_t seen_clamped; // inputs whose claim of what was seen could not be true
+    uint64_t seen_clamped; // inputs whose claimed time of view was impossible
 } cm_clients_stats;
 
 typedef struct cm_clients cm_clients;
@@ -27,8 +26,7 @@ typedef struct cm_clients_def {
     const cm_bans *banned_clients, *banned_addresses; // kept by the caller; NULL: none
     cm_rng rng;                                       // for client ids
     cm_log log;
-    const carom_token_key
-        *ticket_key; // of the transport; NULL: nobody comes back. Kept by the caller
+    const carom_token_key *ticket_key; // of the transport; NULL: no tickets. Kept by the caller
     void (*random)(void *context, void *bytes, size_t size); // for tickets
     void *random_context;
     // The room that a hello, or the client's token or ticket (else NULL), leads to; NULL: none, for
@@ -40,7 +38,7 @@ typedef struct cm_clients_def {
     void *context;
 } cm_clients_def;
 
-// Rooms that a client is told of at most, and how often.
+// The most rooms that a client is sent, and how often.
 #define CM_CLIENTS_ROOMS_MAX 256u
 #define CM_CLIENTS_ROOMS_US  2000000u
 

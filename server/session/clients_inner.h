@@ -15,7 +15,7 @@ struct cm_clients {
 // Writes a line to the log, in the name of the client's room where it is in one.
 void cm_clients_log(const cm_clients *clients, const cm_client *client, cm_log_level level,
                     cm_line *line);
-// Sends a client away. `text`: for whoever is refused; NULL: the reason's own. `port`: of another
+// Sends a client away. `text`: for a refused client; NULL: the reason's own. `port`: of another
 // worker, with ELSEWHERE; else 0.
 void cm_clients_send_off(cm_clients *clients, cm_client *client, carom_reason reason,
                          const char *text, uint16_t port);

@@ -13,8 +13,8 @@ typedef struct identity {
     uint32_t user_data_size;
 } identity;
 
-// Who it is: its token says so, where there is one; else it says so itself, and has a number of
-// ours.
+// The client's identity: from its token, if it has one; else from its Hello, with an id that we
+// draw.
 static void take_identity(cm_clients *clients, const cm_control *hello, const cm_token *token,
                           identity *who)
 {
@@ -37,8 +37,8 @@ static void give_ticket(cm_clients *clients, const cm_roster *roster, cm_session
     }
 }
 
-// A client that was cut off, with a ticket, by another connection. The one that it had goes without
-// a word: the client itself may still hear of it.
+// A client that was cut off returns with a ticket on another connection. Its old connection is
+// dropped without a message, because the client itself might still receive that.
 static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
                       const cm_control *hello, const cm_token *ticket)
 {
@@ -78,15 +78,16 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     cm_clients_log(clients, client, CM_LOG_INFO, &line);
 }
 
-// Banned since the door let it in: a ban finds nobody who has not said hello yet.
+// True if the client was banned after the gate let it in: a ban does not find clients before their
+// Hello.
 static bool is_banned(const cm_clients *clients, const cm_client *client, const cm_token *token)
 {
     return cm_bans_have(clients->def.banned_addresses, client->address) ||
            (token != NULL && cm_bans_have(clients->def.banned_clients, token->body.client_id));
 }
 
-// Who was joining when the server died comes again with its token, not with a ticket, and must not
-// find its place taken by itself.
+// A client that was joining when the server died has no ticket and comes back with its token. Its
+// old slot is freed here, so that it does not block the client's own return.
 static void give_up_expected(const cm_clients *clients, cm_roster *roster, const cm_token *token)
 {
     cm_log log = clients->def.log;
@@ -99,8 +100,9 @@ static void give_up_expected(const cm_clients *clients, cm_roster *roster, const
     }
 }
 
-// A client that has the room's module in another build would see another game: it is told before it
-// has a slot. Both ends name both sources, so that either can be put right.
+// A client with another build of the room's module would simulate another game: it is refused
+// before it has a slot. Both ends log both source hashes, so that the operator sees which one to
+// update.
 static bool is_other_build(cm_clients *clients, cm_client *client, const cm_roster *roster,
                            const cm_control *hello)
 {

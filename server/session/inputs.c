@@ -3,7 +3,8 @@
 // repeats.
 #include "server/session/clients_inner.h"
 
-// What the player claims to have seen, made what it can have seen. True where it could not be true.
+// Bounds the time that the player claims to have seen to what it can have seen. True if the claim
+// was impossible.
 static bool clamp_seen(const cm_clients *clients, const cm_client *client, uint64_t tick,
                        uint64_t newest, uint8_t *bytes)
 {
@@ -72,7 +73,7 @@ void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport
 {
     cm_session *session = &client->session;
     if (client->roster == NULL) {
-        // How long an input is only a room knows.
+        // Only a room knows the size of an input.
         clients->stats.datagrams_refused++;
         cm_clients_kick(clients, client, CAROM_REASON_HELLO_EXPECTED);
         return;
@@ -82,7 +83,7 @@ void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport
     cm_packet_reason read = cm_input_packet_read(event->bytes, event->size, input_size, &packet);
     bool well_formed = read == CM_PACKET_OK;
     if (well_formed && packet.epoch != session->epoch) {
-        read = CM_PACKET_STALE; // nobody's fault: it was on the way since before
+        read = CM_PACKET_STALE; // no fault: it was on its way before the new epoch
     }
     clients->stats.packet_reasons[read]++;
     carom_reason reason = well_formed ? cm_session_input(session, clients->now_us)
@@ -105,7 +106,8 @@ void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport
         cm_lag_compensation_ack(&session->sight, packet.ack_sequence);
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
-    cm_input_verdict newest = CM_INPUT_TOO_FAR; // which says nothing of what came until now
+    cm_input_verdict newest = CM_INPUT_TOO_FAR; // an input in the future does not count as the
+                                                // newest
     for (uint32_t i = packet.count; i-- > 0;) {
         newest = take_input(clients, client, packet.newest_tick - i, packet.newest_tick,
                             packet.inputs[i]);

@@ -1,10 +1,10 @@
-// What one client can have seen: the views that it was sent, and what it says that it has of them.
-// An input claims the moment that its player looked at; a claim that cannot be true counts as the
-// nearest one that can. Pure.
+// Lag compensation for one client: bounds the time that it can have seen, from the views sent to it
+// and its acks. An input claims the time that its player saw; an impossible claim is replaced by
+// the nearest possible one. Pure.
 //
-// Nobody has seen a tick that no view was sent of yet. And a client draws the past only by its
-// delay: one and a half intervals between views, its jitter, and frames (clock.c of the SDK). So an
-// input for the tick that is due shows no moment older than that before
+// A client cannot have seen a tick of which no view was sent yet. And a client draws the past only
+// by its delay: one and a half intervals between views, its jitter, and frames (clock.c of the
+// SDK). So an input for the tick that is due shows no moment older than that before
 //   - the newest view that this client acknowledged, nor
 //   - what the server sent one round trip ago, as the transport measures it.
 // An input that was lost, and came again with a later one, was made by so much earlier.
@@ -36,7 +36,7 @@ void cm_lag_compensation_begin(cm_lag_compensation *sight, uint32_t tick_rate, u
                                uint64_t tick);
 // A view of this tick was due: so many packets of it went out, with the next sequences.
 void cm_lag_compensation_view(cm_lag_compensation *sight, uint64_t tick, uint32_t packets);
-// The client says that it has this packet; one that was never sent, or long ago, says nothing.
+// The client acked this packet; an ack of one that was never sent, or long ago, is ignored.
 void cm_lag_compensation_ack(cm_lag_compensation *sight, uint16_t sequence);
 
 // An input of a packet.

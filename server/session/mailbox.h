@@ -21,11 +21,11 @@ void cm_mailbox_settle(cm_mailbox *mailbox, const cm_transport *transport,
 // A new connection: all that wait go by it, up to those of a tick.
 void cm_mailbox_begin(cm_mailbox *mailbox, cm_transport *transport, cm_connection_id connection,
                       uint64_t tick_max);
-// Sends what did not go yet, of ticks up to tick_max. Where one cannot go, it and those after it
+// Sends the unsent messages of ticks up to tick_max. If one cannot be sent, it and those after it
 // wait for the next connection.
 void cm_mailbox_send(cm_mailbox *mailbox, cm_transport *transport, cm_connection_id connection,
                      uint64_t tick_max);
-// Whether something waits that the present connection would take.
+// True if a message waits that the present connection would accept.
 bool cm_mailbox_waits(const cm_mailbox *mailbox);
 
 #endif

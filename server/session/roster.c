@@ -9,7 +9,7 @@
 #include "shared/base/hash.h"
 
 #define POSE_TICKS    5u             // in one packet of inputs, where the scene has pointers
-#define RTT_APART_MS  10u            // and a quarter: a round trip that is told again
+#define RTT_APART_MS  10u            // and a quarter: a round-trip change that is sent
 #define TICKET_LIFE_S (30u * 86400u) // its slot ends far sooner
 
 void cm_roster_init(cm_roster *roster, cm_room_loop *loop, uint32_t input_rate)
@@ -182,7 +182,7 @@ uint32_t cm_roster_players(const cm_roster *roster, const cm_transport *transpor
         const cm_kept_slot *slot = &roster->kept[player];
         if ((member == NULL && !slot->kept) ||
             (cm_game_has_slot(game, player) && !cm_game_player_present(game, player))) {
-            continue; // nobody, or somebody whom the module refuses
+            continue; // no player, or one that the module refused
         }
         cm_transport_status status = {.silence_ms = CM_SILENCE_MS};
         if (member != NULL) {
@@ -210,7 +210,7 @@ bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_
         cm_hash_u64(&hash, who);
         cm_hash_u64(&hash, (uint64_t)row->body.index << 32 | row->body.generation);
         cm_hash_u64(&hash, (uint64_t)row->player << 8 | row->away);
-        // One who has just been welcomed was told nothing yet.
+        // A client that has just been welcomed was sent no rows yet.
         bool joined = member != NULL && member->session.state == CM_SESSION_JOINED;
         cm_hash_u64(&hash, joined ? 1u + member->session.epoch : 0u);
         uint32_t sent = roster->sent_rtt_ms[row->player];

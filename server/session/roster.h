@@ -1,10 +1,11 @@
-// Who is in a room, by player: clients that are connected, and slots kept for those who were cut
-// off. A slot is taken by a join and given back by a leave, both events of the room; between the
-// two its player may change connections by tickets (token.h), as often as a path breaks.
+// The roster of a room, by player: connected clients, and slots kept for players who were cut off.
+// A join takes a slot and a leave frees it, both events of the room; between the two its player may
+// change connections by tickets (token.h), as often as a path breaks.
 //
-// A ticket names match, player and client, and is good as long as that slot is; the one of the
-// newest welcome, or, until its client has shown that it has that welcome, the one that it came
-// back by. After a restart the first ticket of match, player and client is taken for the newest.
+// A ticket names match, player and client, and is valid as long as that slot exists. Only the
+// ticket of the newest welcome is valid, or, until the client has shown that it has that welcome,
+// the one by which it came back. After a restart the first ticket of match, player and client
+// counts as the newest.
 #ifndef CM_SERVER_SESSION_ROSTER_H
 #define CM_SERVER_SESSION_ROSTER_H
 
@@ -53,7 +54,7 @@ struct cm_roster {
     // Inputs refused, by verdict, of all who were ever in it; clamped likewise.
     uint64_t refused_inputs[CM_INPUT_VERDICT_COUNT];
     uint64_t seen_clamped;
-    // What the members were told of each other.
+    // The rows about each other that the members were sent last.
     uint64_t told_us, told_hash;
     uint32_t sent_rtt_ms[CAROM_PLAYERS_MAX];
 };
@@ -66,13 +67,13 @@ cm_room *cm_roster_room(const cm_roster *roster);
 // Makes the ticket of a session that has its slot. `drawn` is chance.
 void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_token_key *key,
                       uint64_t unix_s, const uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES]);
-// Of who has a player's slot, connected or cut off; NULL: nobody has it.
+// The session that has a player's slot, connected or cut off; NULL: the slot is free.
 const cm_session *cm_roster_session(const cm_roster *roster, uint32_t player);
 // The session that a ticket is good for, connected or kept, or NULL.
 const cm_session *cm_roster_find(const cm_roster *roster, const cm_token *ticket);
 
 // A player of a match that goes on after its server died: the slot is kept for the grace time from
-// now on, for whoever has a ticket of it.
+// now on, for the client with a ticket of it.
 typedef struct cm_roster_return {
     uint32_t player;
     uint64_t client_id, join_tick;
@@ -82,7 +83,7 @@ typedef struct cm_roster_return {
 } cm_roster_return;
 void cm_roster_expect(cm_roster *roster, const cm_roster_return *player, uint64_t now_us);
 
-// Whether that player is still to come.
+// True if that player has not come back yet.
 bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);
 
 // The client's slot is the client's no more: kept, where `until_us` is still to come, else given
@@ -108,7 +109,7 @@ bool cm_client_has_joined(const cm_client *client);
 // Rows of everybody who has a slot, ascending. Names point into the roster's sessions.
 uint32_t cm_roster_players(const cm_roster *roster, const cm_transport *transport,
                            cm_control_player rows[CAROM_PLAYERS_MAX]);
-// True where the rows are news to somebody; then they count as told.
+// True if the rows are new to a member; then they count as sent.
 bool cm_roster_is_news(cm_roster *roster, const cm_control_player *rows, uint32_t count);
 
 // Before the room steps: inputs of those who are silent become zeros; slots whose time is over are

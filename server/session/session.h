@@ -9,8 +9,8 @@
 #include "shared/wire/packet.h"
 #include "shared/wire/token.h"
 
-// What a client may spend at once: as much as it may send in so long. A server that was stopped, or
-// a network that held packets back, hands over what waited in one turn, and that is no flood.
+// The time whose rate a client may spend at once. A server that was stopped, or a network that
+// delayed packets, delivers many in one turn, and that is no flood.
 #define CM_SESSION_PAUSE_S   15u
 #define CM_SESSION_HELLO_US  5000000u // a hello must come within
 #define CM_SESSION_MALFORMED 64u      // bad datagrams at once before it is kicked
@@ -21,7 +21,7 @@ typedef enum cm_session_state {
     CM_SESSION_CONNECTED, // waits for a hello
     CM_SESSION_JOINING,   // has a player slot; the welcome goes after the tick of its join
     CM_SESSION_JOINED,
-    CM_SESSION_LEAVING, // told so; only waits for the transport to end
+    CM_SESSION_LEAVING, // goodbye sent; waits for the transport to close
 } cm_session_state;
 
 // Refills with time, spent by events. Units of a millionth, so that nothing is lost to rounding.
@@ -47,7 +47,7 @@ typedef struct cm_session_ack {
 typedef struct cm_ticket {
     uint8_t sealed[CM_TICKET_MAX];
     uint32_t size;
-    uint32_t grace_ms; // as the client is told
+    uint32_t grace_ms; // as sent to the client
     uint8_t id[CM_TOKEN_NONCE_BYTES];
     uint8_t key[CM_KEY_BYTES];
 } cm_ticket;
@@ -97,8 +97,8 @@ bool cm_session_come_back(cm_session *session, const cm_session *before,
 // A client of a server before this one: what only the client still knows comes with its hello.
 void cm_session_recall(cm_session *session, const cm_control *hello);
 
-// What to do with a control message of a client in its state: CAROM_REASON_NONE to go on, or the
-// reason to refuse it for. Counts it against the flood limit.
+// Checks that the client's state allows this control message: CAROM_REASON_NONE, or the reason for
+// refusing it. Counts it against the flood limit.
 carom_reason cm_session_control(cm_session *session, const cm_control *control, uint64_t now_us);
 // The same for an input packet that was read well.
 carom_reason cm_session_input(cm_session *session, uint64_t now_us);
@@ -112,7 +112,7 @@ void cm_session_ack_came(cm_session *session, uint16_t sequence, uint32_t bits);
 // Those that came since they were taken last, oldest first. Returns how many.
 uint32_t cm_session_pop_acks(cm_session *session, cm_session_ack acks[CM_SESSION_ACKS]);
 
-// How early an input came, 1/16 ticks; the least one since it was last taken is kept.
+// Notes how early an input came, in 1/16 ticks; the least one since the last pop is kept.
 void cm_session_lead(cm_session *session, int64_t sixteenths);
 int16_t cm_session_pop_lead(cm_session *session);
 
