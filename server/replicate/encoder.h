@@ -1,9 +1,9 @@
 // Bodies as the bits of a view packet. An encoder writes one packet: begin, put bodies in ascending
-// slots, end. Whoever fills the packet asks beforehand, in any order, how many bits each body takes
-// at most, and puts no more than fit.
+// slots, end. The packer first gets the most bits that each body can take, in any order, and puts
+// no more bodies than fit.
 //
-// This one codes each body alone, or as its difference from a baseline; others (entropy coded,
-// predicted) are to come behind the same four functions.
+// This one codes each body alone, or as its difference from a baseline. Other encoders (entropy
+// coded, predicted) would have the same four functions.
 #ifndef CM_SERVER_REPLICATE_ENCODER_H
 #define CM_SERVER_REPLICATE_ENCODER_H
 

@@ -1,4 +1,5 @@
-// Compares every joint's hash with what was told, once a view. Typical: 20 joints, none changed.
+// Compares every joint's hash with the one that was sent, once a view. Typical: 20 joints, none
+// changed.
 #include "server/replicate/frame.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ void cm_frame_free(cm_frame *frame)
     memset(frame, 0, sizeof *frame);
 }
 
-// A room that went back may have fewer slots: what was told of those beyond is there no more.
+// A room that was rewound may have fewer slots: joints that were sent beyond them no longer exist.
 static cm_announced_joint identify(const carom_world *world, uint32_t slot)
 {
     cm_announced_joint now = {0, 0};
@@ -54,7 +55,7 @@ void cm_frame_sent(cm_frame *frame, const carom_world *world, uint64_t tick, con
     for (uint32_t i = 0; i < count; i++) {
         cm_announced_joint now = identify(world, joints[i]), *sent = &frame->announced[joints[i]];
         if (now.kind == sent->kind) {
-            frame->drives_tick = tick; // it was told for what drives it alone
+            frame->drives_tick = tick; // it was sent because of its drive alone
         }
         *sent = now;
         frame->slots = joints[i] < frame->slots ? frame->slots : joints[i] + 1;

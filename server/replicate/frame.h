@@ -1,19 +1,19 @@
-// What of a room's world is no body's, as its clients were told: gravity, softness, joints. A rule
-// of the game may change it in mid-match; whoever predicts must know.
+// The parts of a room's world beside its bodies, as sent to clients: gravity, softness, joints. The
+// rules may change them in mid-match, and predicting clients need the change.
 #ifndef CM_SERVER_REPLICATE_FRAME_H
 #define CM_SERVER_REPLICATE_FRAME_H
 
 #include "carom/world.h"
 
 typedef struct cm_announced_joint {
-    uint64_t kind;  // hash of what it is; 0: to be told
-    uint64_t drive; // of what it is driven by
+    uint64_t kind;  // hash of the joint; 0: to be sent
+    uint64_t drive; // hash of its drive
 } cm_announced_joint;
 
 typedef struct cm_frame {
     uint32_t capacity;    // joint slots
-    uint32_t slots;       // that were told of, at most
-    uint64_t drives_tick; // when drives alone were told last
+    uint32_t slots;       // that were sent, at most
+    uint64_t drives_tick; // when drives alone were sent last
     uint64_t settings;
     cm_announced_joint *announced;
 } cm_frame;
@@ -21,17 +21,17 @@ typedef struct cm_frame {
 bool cm_frame_init(cm_frame *frame, const carom_world *world);
 void cm_frame_free(cm_frame *frame);
 
-// Joint slots that are not as they were told of, ascending, into `changed` (room for capacity);
-// those that the world lacks since it went back are among them. True where there is anything to
-// tell. What drives a joint (velocities, targets, their limits) may change with every tick: that
-// alone is told at most every CM_FRAME_DRIVES ticks.
+// Writes the slots of joints that differ from those sent, ascending, into `changed` (room for
+// capacity); joints that a rewind removed are among them. True if there is anything to send. The
+// drive of a joint (velocities, targets, their limits) may change with every tick: that alone is
+// sent at most every CM_FRAME_DRIVES ticks.
 #define CM_FRAME_DRIVES 16u
 bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint64_t tick,
                       uint32_t *changed, uint32_t *count);
-// The settings, and these of the changed joints, went out as they are.
+// Notes that the settings, and these of the changed joints, were sent as they are.
 void cm_frame_sent(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
                    uint32_t count);
-// A client that is told a body anew loses the body's joints: they are to be told again.
+// A client that is sent a body again loses the body's joints, so they are marked to be sent again.
 void cm_frame_forget(cm_frame *frame, const carom_world *world, uint32_t body);
 
 #endif

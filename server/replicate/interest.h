@@ -1,5 +1,5 @@
-// Which bodies a client is to see: those within the scene's radius of its own body, all where there
-// is no radius or no own body. A client that simulates gets velocities of those close by.
+// The bodies that a client sees: those within the scene's radius of its own body, or all without a
+// radius or an own body. A client that simulates gets the velocities of bodies nearby.
 #ifndef CM_SERVER_REPLICATE_INTEREST_H
 #define CM_SERVER_REPLICATE_INTEREST_H
 

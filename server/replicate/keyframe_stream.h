@@ -3,8 +3,8 @@
 // publisher asks which part may go, and sends it.
 //
 // Compressing a part takes about a millisecond, so one is compressed in a tick. A client gets the
-// next part once most of the one before has arrived, so that its path sets the pace and what the
-// game says meanwhile does not wait behind megabytes. Typical: none.
+// next part once most of the one before has arrived, so that its path sets the pace and the game's
+// messages do not wait behind megabytes. Typical: none.
 #ifndef CM_SERVER_REPLICATE_KEYFRAME_STREAM_H
 #define CM_SERVER_REPLICATE_KEYFRAME_STREAM_H
 
@@ -32,14 +32,14 @@ cm_keyframe *cm_keyframe_create(size_t size, const cm_snapshot *snapshot);
 uint8_t *cm_keyframe_bytes(cm_keyframe *keyframe);
 void cm_keyframe_release(cm_keyframe *keyframe);
 
-// It goes to this player, from its first part on; one that was on its way does not any more.
+// Begins sending it to this player, from its first part on; replaces one that was on its way.
 void cm_keyframe_streams_begin(cm_keyframe_streams *streams, uint32_t player,
                                cm_keyframe *keyframe);
 void cm_keyframe_streams_end(cm_keyframe_streams *streams, uint32_t player);
 bool cm_keyframe_streams_has(const cm_keyframe_streams *streams, uint32_t player);
 
-// Once a tick, before the parts: compresses at most one that somebody waits for. False where
-// memory is short: none of its players can be served.
+// Once a tick, before the parts: compresses at most one part for which a player waits. False
+// without memory: none of its players can be served.
 bool cm_keyframe_streams_tick(cm_keyframe_streams *streams, uint32_t tick_rate);
 // The part that may go to a player with so many unacknowledged bytes: an encoded message, valid
 // until the player's stream ends. NULL: not now.

@@ -1,5 +1,5 @@
-// What a client is known to have of one body: the newest value that it acked, and the last value
-// that was sent.
+// The client's known state of one body: the newest value that it acked, and the last value that was
+// sent.
 #ifndef CM_SERVER_REPLICATE_KNOWN_BODY_H
 #define CM_SERVER_REPLICATE_KNOWN_BODY_H
 
@@ -9,7 +9,7 @@
 typedef enum cm_known_state {
     CM_KNOWN_NOTHING, // no body, or not one that the client has
     CM_KNOWN_UNSURE,  // a body that the client has, with a value that no one knows
-    CM_KNOWN_EXACT,   // from a keyframe: `acked` is what it is worth, but no packet held it
+    CM_KNOWN_EXACT,   // from a keyframe: `acked` is the value, but no packet held it
     CM_KNOWN_ACKED,   // `acked` travelled in packet acked_sequence
 } cm_known_state;
 
@@ -24,7 +24,7 @@ typedef struct cm_known_body {
     bool near; // the client simulates it: its velocity is sent
 } cm_known_body;
 
-// The client was told of the body as it is in the snapshot, or that there is none.
+// The client was sent the body as it is in the snapshot, or that there is none.
 void cm_known_body_changed(cm_known_body *known, const cm_snapshot *snapshot, uint32_t slot);
 // A packet that held a value of the body was acked.
 void cm_known_body_acked(cm_known_body *known, const cm_packet_entry *entry, uint64_t sequence);

@@ -18,7 +18,7 @@ struct cm_publisher {
     cm_publisher_def def;
     cm_welcome_terms terms;
     float interest_radius;
-    uint32_t rate_permille; // of the room's clock, as clients were told
+    uint32_t rate_permille; // of the room's clock, as sent to clients
     cm_view_config view_config;
     cm_snapshot snapshot;
     cm_world_changes changes;
@@ -26,7 +26,7 @@ struct cm_publisher {
     cm_viewers viewers;
     cm_view_out out;
     uint64_t views, view_bytes, views_acked;
-    uint64_t logged_messages, logged_events, logged_changes; // left out, as the log last said
+    uint64_t logged_messages, logged_events, logged_changes; // left out, as last logged
 };
 
 static carom_result build(cm_publisher *p, const cm_room *room, char *error, size_t error_size)
@@ -97,8 +97,7 @@ void cm_publisher_destroy(cm_publisher *p)
 
 // Messages ---------------------------------------------------------------------------------------
 
-// What a player was told is never taken back: where the match is recorded, a message waits until a
-// crash would leave its tick.
+// A message to a player is never undone: in a recorded match it waits until its tick is durable.
 static uint64_t may_go_up_to(const cm_publisher *p)
 {
     carom_durability durability = p->terms.durability;
@@ -249,8 +248,9 @@ static uint64_t send_welcomes(cm_publisher *p, cm_room *room, const cm_roster *r
 
 // Views ------------------------------------------------------------------------------------------
 
-// Each commit is told in one view, 10 a second: a lost one costs until the next. An age above 16
-// bits waits until it fits; the match may then be slow, but is never said to be more durable.
+// Each commit is sent in one view, 10 a second: the client learns a lost one with the next. An age
+// above 16 bits waits until it fits; the client's durable tick may then be late, but never too
+// high.
 static void put_durable(const cm_publisher *p, const cm_viewer *v, cm_view_header *header)
 {
     uint64_t age = p->snapshot.tick - p->terms.durable_tick;

@@ -1,9 +1,10 @@
-// What a room sends, after each of its ticks: messages of confirmed ticks, which wait until their
-// tick is durable, and are kept until the client is known to have them; in ticks with a view or a
-// welcome the snapshot, the world changes since the last one, the welcomes, the views.
+// The publisher sends a room's data after each of its ticks: messages of confirmed ticks, which
+// wait until their tick is durable, and are kept until the client is known to have them; and in
+// ticks with a view or a welcome the world changes since the last snapshot, the welcomes, the
+// views.
 //
-// It reads the room and the sessions of those who play in it, and keeps what each of them is known
-// to have (a replica). A room has one; it knows of no other.
+// It reads the room and the sessions of its players, and keeps a replica of each client: the state
+// that it is known to have. Each room has one publisher.
 #ifndef CM_SERVER_REPLICATE_PUBLISHER_H
 #define CM_SERVER_REPLICATE_PUBLISHER_H
 
@@ -15,8 +16,8 @@ typedef struct cm_publisher cm_publisher;
 typedef struct cm_publisher_def {
     cm_transport *transport;
     const cm_scene *scene;           // kept by the caller
-    uint32_t view_rate, budget_kbit; // 0: as the scene says
-    uint32_t input_rate, rewind_ms;  // as clients are told
+    uint32_t view_rate, budget_kbit; // 0: the scene's
+    uint32_t input_rate, rewind_ms;  // as sent to clients
 } cm_publisher_def;
 
 typedef struct cm_publisher_stats {
@@ -29,7 +30,7 @@ typedef struct cm_publisher_stats {
     uint64_t changes_lost;     // world changes that could not be encoded
 } cm_publisher_stats;
 
-// On failure `error` says why.
+// On failure `error` has the reason.
 carom_result cm_publisher_create(const cm_publisher_def *def, const cm_room *room,
                                  cm_publisher **publisher, char *error, size_t error_size);
 void cm_publisher_destroy(cm_publisher *publisher);
@@ -38,17 +39,17 @@ void cm_publisher_destroy(cm_publisher *publisher);
 // for each, in order, whatever connections it takes.
 void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
                            const cm_roster *roster);
-// Whether messages of the module wait for their tick to be durable, for players who are connected.
+// True if messages of the module to connected players wait for their tick to be durable.
 bool cm_publisher_waits(const cm_publisher *publisher);
 // After each tick of the room. Returns the players (bits) who cannot be served, and why: the caller
 // sends them away.
 uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster,
                             carom_reason *reason);
-// The room's clock runs at another rate: said to all, and to whoever is welcomed later.
+// The room's clock has a new rate: it is sent to all clients, and to those welcomed later.
 void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);
-// How the match is kept, and up to which tick: before the frame. Views and welcomes tell it; that
-// it is lost, or goes on after that, is said at once. Messages of ticks up to there go out; all,
-// where nothing is kept.
+// Sets the match's durability and its durable tick; call before the frame. Views and welcomes carry
+// them; a loss of durability, or its return, is sent at once. Messages of ticks up to there are
+// sent; all, if nothing is recorded.
 void cm_publisher_durable(cm_publisher *publisher, carom_durability durability, uint64_t tick,
                           const cm_roster *roster);
 // Share of the view packets to a player that does not arrive, of the last seconds.

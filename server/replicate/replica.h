@@ -41,22 +41,22 @@ typedef struct cm_view_out {
 cm_replica *cm_replica_create(const cm_replica_def *def);
 void cm_replica_destroy(cm_replica *replica);
 
-// The client has the snapshot's bodies exactly, with its welcome; or, where `moment` is not NULL,
-// those of that earlier tick, and was told since then which came and went.
+// The client has the snapshot's bodies exactly, from its welcome; or, if `moment` is not NULL,
+// those of that earlier tick, and was sent which bodies came and went since.
 void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
                       const cm_snapshot_moment *moment);
 // A world change was sent: these slots are as in the snapshot (a body, or none). A body that came
 // again under the id that it had is sent once more: an older view on its way may still change it.
 void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);
-// What the client's newest input packet acks: the view packet `sequence` and, for each bit i of
-// `bits`, the one 1 + i before it. Returns how many of them are news; one that was never sent, was
-// acked before or is CM_SENT_PACKETS old changes nothing.
+// Applies the acks of the client's newest input packet: the view packet `sequence` and, for each
+// bit i of `bits`, the one 1 + i before it. Returns the number of new acks; an ack of a packet that
+// was never sent, was acked before or is CM_SENT_PACKETS old changes nothing.
 uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits);
 
-// The packets of the view of a snapshot; none if there is nothing to say yet. The header's
-// sequence, count and public state are filled in here; the first packet gets the next sequence,
-// starting with 1, and each is taken for sent. A packet has at most `packet_max` bytes, what the
-// client's path carries; only the one with the module's public state may need to be larger (at most
+// The packets of the view of a snapshot; none if there is nothing to send. The header's sequence,
+// count and public state are filled in here; the first packet gets the next sequence, starting with
+// 1, and each is taken for sent. A packet has at most `packet_max` bytes, what the client's path
+// carries; only the one with the module's public state may need to be larger (at most
 // CM_PACKET_MAX): the transport then cuts it up.
 void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
                      const cm_view_header *header, carom_body_id own, size_t packet_max,

@@ -28,7 +28,7 @@ typedef struct cm_snapshot_moment {
     uint32_t *version; // of each slot
 } cm_snapshot_moment;
 
-// How a scene's bodies are quantised. Where they cannot be, the message names the keys.
+// The quantisation of a scene's bodies. If it is impossible, the error names the keys.
 carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
                                 size_t error_size);
 
@@ -40,7 +40,7 @@ void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
 bool cm_snapshot_moment_capture(cm_snapshot_moment *moment, const cm_snapshot *snapshot);
 void cm_snapshot_moment_free(cm_snapshot_moment *moment);
 
-// What clients were told of a slot; all zeros: nothing lives there.
+// The state of a slot as sent to clients; all zeros: no body.
 typedef struct cm_announced {
     uint32_t generation;
     uint64_t kind, links;

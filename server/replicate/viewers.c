@@ -68,7 +68,7 @@ static void keep(cm_viewers *viewers, const cm_control *control, uint64_t who)
     for (; who != 0; who &= who - 1) {
         cm_viewer *v = &viewers->of[__builtin_ctzll(who)];
         if (v->client_id == 0 || v->join_tick > control->tick) {
-            continue; // meant for whoever had the slot before
+            continue; // meant for the slot's former player
         }
         if (!encoded || !cm_outbox_push(&v->mail.messages, control->tick, bytes, (uint32_t)size,
                                         MESSAGES_WAIT_MAX)) {

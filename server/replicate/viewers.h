@@ -1,5 +1,5 @@
-// The clients of a room's players, connected or cut off: what each is known to have, the messages
-// that wait for it, and how many of its views arrive.
+// The clients of a room's players, connected or cut off: the replica of each, the messages that
+// wait for it, and the share of its views that arrive.
 #ifndef CM_SERVER_REPLICATE_VIEWERS_H
 #define CM_SERVER_REPLICATE_VIEWERS_H
 
@@ -9,9 +9,9 @@
 #include "server/session/roster.h"
 
 typedef struct cm_viewer {
-    uint64_t client_id, join_tick; // id 0: nobody
+    uint64_t client_id, join_tick; // id 0: none
     cm_replica *replica;           // once views may go
-    uint64_t durable;              // newest tick that a view told to be so
+    uint64_t durable;              // newest durable tick that a view had
     cm_mailbox mail;               // of the module
     bool tells_messages;           // its views say how many there were: an Events was among them
     uint64_t sent, acked;          // view packets; those that it acked
@@ -24,13 +24,13 @@ typedef struct cm_viewers {
     cm_transport *transport;
     cm_viewer of[CAROM_PLAYERS_MAX];
     uint64_t messages_dropped, events, events_dropped; // as in cm_publisher_stats
-} cm_viewers;                                          // all zeros but the transport: nobody
+} cm_viewers;                                          // all zeros but the transport: empty
 
 void cm_viewers_free(cm_viewers *viewers);
-// Forgets those who have no slot any more; a slot may belong to another client by now. Whoever was
-// cut off is remembered as long as the slot is kept.
+// Removes viewers without a slot; a slot may belong to another client by now. A player who was cut
+// off stays as long as the slot is kept.
 void cm_viewers_meet(cm_viewers *viewers, const cm_roster *roster);
-// What clients acked since the last time goes into their replicas. Returns how many packets.
+// Applies the acks since the last call to the replicas. Returns the number of acked packets.
 uint64_t cm_viewers_take_acks(cm_viewers *viewers, const cm_roster *roster);
 
 // Keeps the messages and events of a confirmed tick for those whom they concern. False: there were

@@ -7,7 +7,7 @@
 #include "server/replicate/keyframe_stream.h"
 #include "server/session/roster.h"
 
-// What all clients of a room are told alike.
+// The terms that all clients of a room are sent alike.
 typedef struct cm_welcome_terms {
     uint32_t tick_rate, view_rate, input_rate, rewind_ms;
     carom_durability durability; // of the match
@@ -18,7 +18,7 @@ typedef struct cm_welcomes {
     uint8_t *scene_frame; // packed and compressed
     size_t scene_frame_size;
     size_t keyframe_size; // of the last one, encoded
-    uint64_t gather_tick; // when those who wait for a large one are welcomed; 0: nobody waits
+    uint64_t gather_tick; // when clients that wait for a large one are welcomed; 0: none wait
     uint64_t keyframes;   // encoded
     cm_keyframe_streams streams;
 } cm_welcomes;
@@ -29,14 +29,14 @@ typedef struct cm_welcome_world {
     cm_keyframe *stream; // NULL: it goes in the welcomes
 } cm_welcome_world;
 
-// On failure `error` says why: a keyframe above the limit could be given to nobody.
+// On failure `error` has the reason: a keyframe above the limit could not be sent to any client.
 carom_result cm_welcomes_init(cm_welcomes *welcomes, const cm_scene *scene, const cm_room *room,
                               char *error, size_t error_size);
 void cm_welcomes_free(cm_welcomes *welcomes);
 
-// Those who wait may be welcomed in this tick: a large world waits for others who join.
+// True if waiting clients may be welcomed in this tick: a large world waits for others who join.
 bool cm_welcomes_may_begin(cm_welcomes *welcomes, uint64_t tick, uint32_t tick_rate);
-// Encodes the world; the caller releases its stream. A reason other than NONE: nobody can be
+// Encodes the world; the caller releases its stream. A reason other than NONE: no client can be
 // served.
 carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_snapshot *snapshot,
                                 cm_welcome_world *world);

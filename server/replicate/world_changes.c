@@ -37,7 +37,7 @@ void cm_world_changes_free(cm_world_changes *changes)
     free(changes->spawned);
 }
 
-// Where a message goes.
+// The recipients of a message.
 typedef struct audience {
     const cm_roster *roster;
     cm_transport *transport;

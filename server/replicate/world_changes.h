@@ -9,7 +9,7 @@
 #include "server/session/roster.h"
 
 typedef struct cm_world_changes {
-    cm_announced *announced; // of each slot, as all clients were told
+    cm_announced *announced; // of each slot, as sent to all clients
     cm_frame frame;
     uint32_t *joints;    // changed ones
     carom_body_id *gone; // those of the last send:
