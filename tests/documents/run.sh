@@ -33,6 +33,7 @@ holds_packages() {
 
 holds SCENE.md python3 tests/documents/scene.py "$out/carom"
 holds OPERATE.md python3 tests/documents/operate.py "$out/carom"
+holds server/README.md python3 tests/documents/server.py
 holds Containerfile holds_packages
 
 echo "$passed passed, $failed failed"
