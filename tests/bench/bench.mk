@@ -37,7 +37,7 @@ $(PEER_OBJS): $(OUT)/%.o: %.cpp
 	  -MMD -MP -c $< -o $@
 
 $(OUT)/peers: $(PEER_OBJS) $(TESTED_OBJS)
-	$(call say,LINK,$@)$(CXX) $(OPT_$(BUILD)) -pthread $(LDFLAGS) $^ $$(pkg-config --libs $(PEER_PKGS)) $(PKG_LIBS) -lm -o $@
+	$(call say,LINK,$@)$(CXX) $(OPT_$(BUILD)) -pthread $(LDFLAGS) $^ $$(pkg-config --libs $(PEER_PKGS)) $(SERVER_LIBS) -lm -o $@
 
 .PHONY: bench-peers
 bench-peers:

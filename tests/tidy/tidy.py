@@ -20,6 +20,7 @@
   planted    each patch of tests/planted still fits the files that it changes
   attacks    each test that tests/attack/README.md names exists
   suites     each row of tests/suites.txt is a row of tests/README.md too
+  readme     at most 900 words before README.md's Reference
   lines      a budget of lines for each folder (lines.py, lines.txt)
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p; and no test's own timeout
 """
@@ -35,7 +36,7 @@ FILE_MAX = 750
 FUNCTION_LONG = 70
 FUNCTION_MAX = 120
 FUNCTION_LONG_SHARE = 0.03
-README_MAX = 150
+README_WORDS = 900  # before its Reference
 
 SERVER_SHARED = ["shared/base", "shared/codec", "shared/sim", "shared/view", "shared/wire", "shared/scene", "shared/game",
                  "shared/room", "shared/transport", "shared/net"]
@@ -350,6 +351,13 @@ def check_suites(table, readme, problems):
         problems.append(f"tests/README.md: suites: {name} is not both in its table and in tests/suites.txt")
 
 
+def check_readme(text, problems):
+    head, reference, _ = text.partition("\n## Reference\n")
+    words = len(head.split())
+    if not reference or words > README_WORDS:
+        problems.append(f"README.md: length: {words} words before '## Reference', at most {README_WORDS}")
+
+
 def check_game(name, read, problems):
     """A game is a folder to copy: what builds and plays it is what `carom module new` writes."""
     for file in OF_TEMPLATE:
@@ -488,6 +496,12 @@ def self_test():
         if len(problems) != count:
             print("tidy: self-test: the table of suites is not held against the README")
             bad += 1
+    for words, count in ((README_WORDS, 0), (README_WORDS + 1, 1)):
+        problems = []
+        check_readme("word " * words + "\n## Reference\n", problems)
+        if len(problems) != count:
+            print("tidy: self-test: README is not held against its words")
+            bad += 1
     for there, count in ((100, 0), (101, 2)):
         problems = []
         line_budgets.check({("product", "x"): there}, {("product", "x"): 100, ("product", "total"): 100}, problems)
@@ -530,10 +544,7 @@ def main():
     check_suites(line_budgets.read_file("tests/suites.txt"), line_budgets.read_file("tests/README.md"), problems)
     line_budgets.check(line_budgets.count(line_budgets.find(), line_budgets.read_file),
                        line_budgets.read_budgets(line_budgets.read_file(line_budgets.BUDGETS)), problems)
-    with open("README.md", encoding="utf-8") as readme:
-        lines = readme.read().count("\n")
-        if lines > README_MAX:
-            problems.append(f"README.md: length: {lines} lines, at most {README_MAX}")
+    check_readme(line_budgets.read_file("README.md"), problems)
     for problem in problems:
         print("tidy: " + problem)
     share = 100.0 * len(counts["long"]) / max(1, counts["functions"])
