@@ -18,7 +18,7 @@ def read(path):
 
 def table(page):
     rows = re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", page.split("\n## Folders")[1].split("\n## ")[0], re.M)
-    return {f"server/{folder}": re.findall(r"`([\w/]+)`", may) for folder, may in rows}
+    return {f"server/{folder}": re.findall(r"`([\w/.]+)`", may) for folder, may in rows}
 
 
 def check(page, names):
