@@ -37,7 +37,7 @@ def elsewhere(script):
 
 
 def run(script, links, path, environment=()):
-    """Status, output and the files' texts by name, of a script in an empty directory with these links in it."""
+    """Status, what is to be told, and texts by name (of its files, and "stdout"), of a script in an empty directory with these links in it."""
     with tempfile.TemporaryDirectory() as folder:
         for name, target in links.items():
             os.symlink(os.path.abspath(target), f"{folder}/{name}")
@@ -45,5 +45,6 @@ def run(script, links, path, environment=()):
         done = subprocess.run(["bash", "-euc", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + script], cwd=folder,
                               env=env, capture_output=True, text=True, timeout=600)
         files = {name: read(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith((".log", ".txt"))}
+        files["stdout"] = done.stdout
         told = f"{done.stdout[-1500:]}\n{done.stderr[-1500:]}\n{files.get('server.log', '')[-800:]}"
         return done.returncode, told, files

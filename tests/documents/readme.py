@@ -79,8 +79,11 @@ def doors(page, out):
     with tempfile.TemporaryDirectory() as root:
         script = script.replace("make install\n", f"make -s -C {os.getcwd()} install PREFIX={root} >install.log\n")
         links = {"build": os.path.dirname(out), "tests": "tests"}
-        status, told, _ = run(elsewhere(script), links, f"{root}/bin", {"PKG_CONFIG_PATH": f"{root}/lib/pkgconfig"}.items())
-    return [f"its blocks ended with status {status}:\n{told}"] if status != 0 else []
+        status, told, texts = run(elsewhere(script), links, f"{root}/bin", {"PKG_CONFIG_PATH": f"{root}/lib/pkgconfig"}.items())
+    problems = [f"its blocks ended with status {status}:\n{told}"] if status != 0 else []
+    if not re.search(r"^-6.00 0.50 -\d.\d\d, score", texts["stdout"], re.M):
+        problems.append(f"the new game's client did not play:\n{told}")
+    return problems
 
 
 def main():
