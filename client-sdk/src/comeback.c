@@ -47,8 +47,7 @@ void cm_client_apply_ticket(carom_client *client, const cm_control *welcome)
         memcpy(ticket->key, welcome->ticket_key.data, sizeof ticket->key);
         ticket->server_count = 1;
         const cm_transport_status status = cm_transport_status_of(client->link, CM_CONNECTION_ONLY);
-        memcpy(ticket->servers[0].ip, &status.address.host, sizeof ticket->servers[0].ip);
-        ticket->servers[0].port = status.address.port;
+        ticket->servers[0] = status.address;
     }
 }
 

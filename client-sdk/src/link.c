@@ -616,7 +616,8 @@ static cm_transport_status status_of(const cm_transport *transport, cm_connectio
     const ENetAddress *address = &link->addresses[link->address];
     (void)connection;
     cm_transport_status status = link->info;
-    status.address = (cm_client_address){address->host, address->port};
+    status.address = CM_ADDRESS_IPV4(0, 0, 0, 0, address->port);
+    memcpy(status.address.ip + 12, &address->host, sizeof address->host);
     status.silence_ms = enet_time_get() - link->heard_ms;
     if (link->peer != NULL) {
         status.round_trip_ms = link->peer->roundTripTime;
@@ -649,18 +650,22 @@ static const cm_transport_functions functions = {.begin = begin,
 
 static carom_result find_addresses(cm_client_link *link, const cm_client_link_def *def)
 {
-    link->address_count = def->pass != NULL ? def->pass->server_count : 1;
-    for (uint32_t i = 0; def->pass != NULL && i < link->address_count; i++) {
-        memcpy(&link->addresses[i].host, def->pass->servers[i].ip, 4); // network byte order
-        link->addresses[i].port = def->pass->servers[i].port;
+    for (uint32_t i = 0; def->pass != NULL && i < def->pass->server_count; i++) {
+        const cm_address *server = &def->pass->servers[i];
+        if (cm_address_is_ipv4(server->ip)) {
+            ENetAddress *address = &link->addresses[link->address_count++];
+            memcpy(&address->host, server->ip + 12, sizeof address->host);
+            address->port = server->port;
+        }
     }
     if (def->pass == NULL) {
         if (enet_address_set_host(&link->addresses[0], def->host) != 0) {
             return CAROM_ERROR_NOT_FOUND;
         }
         link->addresses[0].port = def->port;
+        link->address_count = 1;
     }
-    return CAROM_OK;
+    return link->address_count > 0 ? CAROM_OK : CAROM_ERROR_NOT_FOUND;
 }
 
 static bool start(cm_client_link *link)

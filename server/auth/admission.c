@@ -17,8 +17,7 @@ static bool names_us(const cm_admission *admission, const carom_token *token)
 {
     for (uint32_t i = 0; i < token->server_count; i++) {
         for (uint32_t k = 0; k < admission->address_count; k++) {
-            if (memcmp(token->servers[i].ip, admission->addresses[k].ip, 4) == 0 &&
-                token->servers[i].port == admission->addresses[k].port) {
+            if (cm_address_equal(&token->servers[i], &admission->addresses[k])) {
                 return true;
             }
         }
@@ -60,9 +59,9 @@ static cm_used_token use_of(const cm_connect *connect, const cm_token *token, ui
 }
 
 carom_reason cm_admission_check(const cm_admission *admission, const cm_connect *connect,
-                                cm_client_address from, uint64_t unix_s, const cm_token *token)
+                                cm_address from, uint64_t unix_s, const cm_token *token)
 {
-    if (cm_bans_have(&admission->banned_addresses, from.host)) {
+    if (cm_bans_have(&admission->banned_addresses, cm_address_network(from.ip))) {
         return CAROM_REASON_BANNED;
     }
     if (token->kind != 0) {
@@ -72,7 +71,7 @@ carom_reason cm_admission_check(const cm_admission *admission, const cm_connect 
         if (token->kind == CM_TOKEN_CONNECT && !names_us(admission, &token->body)) {
             return CAROM_REASON_TOKEN_SERVER;
         }
-        if (token->body.is_bound && memcmp(token->body.bound_ip, &from.host, 4) != 0) {
+        if (token->body.is_bound && memcmp(token->body.bound_ip, from.ip, sizeof from.ip) != 0) {
             return CAROM_REASON_TOKEN_ADDRESS;
         }
         if (cm_bans_have(&admission->bans, token->body.client_id)) {

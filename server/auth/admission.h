@@ -16,10 +16,10 @@ typedef struct cm_admission {
     bool has_keys, has_tickets; // without keys no token is needed; without tickets none is accepted
     carom_token_keys keys;
     carom_token_key ticket_key;
-    carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
+    cm_address addresses[CM_ADMISSION_ADDRESSES_MAX];
     uint32_t address_count;
     cm_used_tokens used;
-    cm_bans bans, banned_addresses; // addresses: IPv4, network byte order
+    cm_bans bans, banned_addresses; // addresses: by cm_address_network
 } cm_admission;                     // zeroed but for `used`: everyone may come in
 
 void cm_admission_free(cm_admission *admission);
@@ -28,7 +28,7 @@ void cm_admission_free(cm_admission *admission);
 bool cm_admission_open(const cm_admission *admission, const cm_connect *connect, cm_token *token);
 // The reason why this token is refused, or CAROM_REASON_NONE.
 carom_reason cm_admission_check(const cm_admission *admission, const cm_connect *connect,
-                                cm_client_address from, uint64_t unix_s, const cm_token *token);
+                                cm_address from, uint64_t unix_s, const cm_token *token);
 // Marks the token as used, so that it is not accepted again. Only for a client that has shown the
 // token's key. False: too many unexpired tokens are in use, so the client is refused.
 bool cm_admission_use(cm_admission *admission, const cm_connect *connect, const cm_token *token,

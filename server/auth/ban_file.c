@@ -1,11 +1,12 @@
 // Reads line by line; the error names the first wrong line.
 #include "server/auth/ban_file.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shared/wire/address.h"
 
 #define LINE_MAX_BYTES 256u
 
@@ -32,17 +33,14 @@ static bool is_number(const char *text, uint64_t *number)
 // NULL, or what is wrong with the line.
 static const char *take_line(char *line, cm_ban_list *list)
 {
-    struct in_addr address;
     uint64_t who;
     const char *text = strip(line);
     if (text[0] == '\0') {
         return NULL;
     }
-    bool by_address = inet_pton(AF_INET, text, &address) == 1;
-    if (by_address) {
-        who = address.s_addr;
-    } else if (!is_number(text, &who)) {
-        return "expected a client id, or an address A.B.C.D";
+    bool by_address = cm_address_read_network(text, &who);
+    if (!by_address && !is_number(text, &who)) {
+        return "expected a client id, or an address A.B.C.D or IPv6 without a zone";
     }
     return cm_bans_add(&list->of[by_address], who) ? NULL : "more than are kept";
 }

@@ -1,5 +1,5 @@
-// A list of bans in a text file: a client id or an address a line; '#' begins a comment. Typical:
-// some dozens, read at the start and on SIGHUP.
+// A list of bans in a text file: a client id or an address a line; '#' begins a comment. An IPv6
+// address bans its /64. Typical: some dozens, read at the start and on SIGHUP.
 #ifndef CM_SERVER_AUTH_BAN_FILE_H
 #define CM_SERVER_AUTH_BAN_FILE_H
 
@@ -8,7 +8,7 @@
 #include "server/auth/bans.h"
 
 typedef struct cm_ban_list {
-    cm_bans of[2]; // client ids, then addresses in network byte order
+    cm_bans of[2]; // client ids, then addresses by cm_address_network
 } cm_ban_list;     // zeroed: empty
 
 // False, with `error` as FILE:LINE: …; the list is empty then.

@@ -14,7 +14,7 @@
 
 typedef struct cm_connection {
     cm_seal seal; // id 0: the place is free
-    cm_client_address from;
+    cm_address from;
     bool confirmed; // something sealed came: it has the keys, and the path leads back to it
     bool joined;    // its Hello led into a room
     uint64_t opened_us;

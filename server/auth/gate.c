@@ -88,7 +88,7 @@ void cm_gate_set_keys(cm_gate *gate, const carom_token_keys *keys)
     gate->admission.has_keys = true;
 }
 
-void cm_gate_set_addresses(cm_gate *gate, const carom_token_address *addresses, uint32_t count)
+void cm_gate_set_addresses(cm_gate *gate, const cm_address *addresses, uint32_t count)
 {
     CM_ASSERT(count <= CM_ADMISSION_ADDRESSES_MAX);
     gate->admission.address_count = count;
@@ -173,11 +173,6 @@ uint64_t cm_gate_opened_us(const cm_gate *gate, uint32_t index)
     return gate->connections.places[index].opened_us;
 }
 
-static bool same_address(cm_client_address a, cm_client_address b)
-{
-    return a.host == b.host && a.port == b.port;
-}
-
 // Before a connection ----------------------------------------------------------------------------
 
 static void refuse(cm_gate_result *result, cm_datagram_reason reason)
@@ -231,8 +226,8 @@ static void refuse_aloud(cm_gate *gate, cm_gate_result *result, carom_reason why
     result->size = cm_refusal_write(&refusal, gate->answer);
 }
 
-static void receive_hello(cm_gate *gate, cm_client_address from, uint64_t now_us,
-                          const uint8_t *bytes, size_t size, cm_gate_result *result)
+static void receive_hello(cm_gate *gate, cm_address from, uint64_t now_us, const uint8_t *bytes,
+                          size_t size, cm_gate_result *result)
 {
     cm_hello hello;
     if (!cm_hello_read(bytes, size, &hello)) {
@@ -263,10 +258,11 @@ static bool spend(allowance *a, uint32_t burst, uint32_t rate, uint64_t now_us)
     return true;
 }
 
-static allowance *allowance_of(cm_gate *gate, cm_client_address from)
+static allowance *allowance_of(cm_gate *gate, cm_address from)
 {
     uint8_t hash[16];
-    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&from.host, sizeof from.host, gate->jar.key);
+    uint64_t network = cm_address_network(from.ip);
+    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&network, sizeof network, gate->jar.key);
     return &gate->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
 }
 
@@ -345,7 +341,7 @@ static carom_reason take_place(cm_gate *gate, const cm_connection *made, uint64_
     return CAROM_REASON_NONE;
 }
 
-static void open_connection(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+static void open_connection(cm_gate *gate, cm_address from, uint64_t now_us, uint64_t unix_s,
                             const cm_connect *connect, const uint8_t server_random[16],
                             const uint8_t *bytes, size_t size, cm_gate_result *result)
 {
@@ -375,7 +371,7 @@ static void open_connection(cm_gate *gate, cm_client_address from, uint64_t now_
     cm_crypto_wipe(&made, sizeof made);
 }
 
-static void receive_connect(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+static void receive_connect(cm_gate *gate, cm_address from, uint64_t now_us, uint64_t unix_s,
                             const uint8_t *bytes, size_t size, cm_gate_result *result)
 {
     cm_connect connect;
@@ -391,7 +387,7 @@ static void receive_connect(cm_gate *gate, cm_client_address from, uint64_t now_
     uint32_t known = cm_gate_find(gate, cm_connect_id(connect.cookie));
     if (known != CM_CONNECTION_NONE) {
         // ENet sends a CONNECT again until it is answered; the same id from elsewhere is chance.
-        if (same_address(gate->connections.places[known].from, from)) {
+        if (cm_address_equal(&gate->connections.places[known].from, &from)) {
             pass_connect(gate, &gate->connections.places[known].seal, known, &connect, bytes, size,
                          result);
         } else {
@@ -415,7 +411,7 @@ static cm_datagram_reason unsealed(cm_seal_reason reason)
                                       : CM_DATAGRAM_REASON_COUNT;
 }
 
-static void receive_sealed(cm_gate *gate, cm_client_address from, uint64_t now_us, uint8_t *bytes,
+static void receive_sealed(cm_gate *gate, cm_address from, uint64_t now_us, uint8_t *bytes,
                            size_t size, cm_gate_result *result)
 {
     uint32_t index = cm_gate_find(gate, cm_seal_id(bytes, size));
@@ -424,7 +420,7 @@ static void receive_sealed(cm_gate *gate, cm_client_address from, uint64_t now_u
         return;
     }
     cm_connection *c = &gate->connections.places[index];
-    if (!same_address(c->from, from)) {
+    if (!cm_address_equal(&c->from, &from)) {
         refuse(result, CM_DATAGRAM_MOVED);
         return;
     }
@@ -460,7 +456,7 @@ static void receive_sealed(cm_gate *gate, cm_client_address from, uint64_t now_u
     }
 }
 
-void cm_gate_receive(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+void cm_gate_receive(cm_gate *gate, cm_address from, uint64_t now_us, uint64_t unix_s,
                      uint8_t *bytes, size_t size, cm_gate_result *result)
 {
     *result =
@@ -511,7 +507,7 @@ size_t cm_gate_probe(cm_gate *gate, uint32_t index, uint64_t now_us,
     return size > 0 ? cm_frame_probe(&c->seal, size, datagram) : 0;
 }
 
-cm_client_address cm_gate_address(const cm_gate *gate, uint32_t index)
+cm_address cm_gate_address(const cm_gate *gate, uint32_t index)
 {
     return gate->connections.places[index].from;
 }

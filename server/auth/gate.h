@@ -91,7 +91,7 @@ void cm_gate_destroy(cm_gate *gate);
 // Replaces the keys; connections stay. NULL is not allowed where there were keys.
 void cm_gate_set_keys(cm_gate *gate, const carom_token_keys *keys);
 // Addresses of this server that a token must name one of; at most CM_ADMISSION_ADDRESSES_MAX.
-void cm_gate_set_addresses(cm_gate *gate, const carom_token_address *addresses, uint32_t count);
+void cm_gate_set_addresses(cm_gate *gate, const cm_address *addresses, uint32_t count);
 // Finds the worker that has a token's room, or a ticket's match: the port of another worker of this
 // host, to which the client is redirected, with its token unused; 0: here. NULL: all rooms are
 // here.
@@ -106,7 +106,7 @@ void cm_gate_set_slots(cm_gate *gate, bool (*has_slot)(void *context, const cm_t
 void cm_gate_close(cm_gate *gate);
 
 // One datagram, opened in place. `unix_s` is the wall clock: tokens end by it.
-void cm_gate_receive(cm_gate *gate, cm_client_address from, uint64_t now_us, uint64_t unix_s,
+void cm_gate_receive(cm_gate *gate, cm_address from, uint64_t now_us, uint64_t unix_s,
                      uint8_t *bytes, size_t size, cm_gate_result *result);
 
 // Connections --------------------------------------------------------------------------------
@@ -136,11 +136,11 @@ size_t cm_gate_path(const cm_gate *gate, uint32_t connection);
 // times a second.
 size_t cm_gate_probe(cm_gate *gate, uint32_t connection, uint64_t now_us,
                      uint8_t datagram[CM_DATAGRAM_MAX]);
-cm_client_address cm_gate_address(const cm_gate *gate, uint32_t connection);
+cm_address cm_gate_address(const cm_gate *gate, uint32_t connection);
 
 // Tokens used before and clients that are banned: to be looked at and changed by the owner.
 cm_used_tokens *cm_gate_used(cm_gate *gate);
 cm_bans *cm_gate_bans(cm_gate *gate);
-cm_bans *cm_gate_banned_addresses(cm_gate *gate); // IPv4, network byte order
+cm_bans *cm_gate_banned_addresses(cm_gate *gate); // by cm_address_network
 
 #endif

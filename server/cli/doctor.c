@@ -80,7 +80,7 @@ static void check_library(doctor *d)
 {
     cm_host_def def = {.peers = 1, .timeout_ms = 1000};
     char error[256] = "";
-    cm_config_address("127.0.0.1:0", &def.address, &def.port);
+    cm_config_address("127.0.0.1:0", &def.listen);
     cm_host *host = cm_host_create(&def, error, sizeof error);
     if (host == NULL) {
         report(d, CM_FINDING_ERROR, "library", error, "link with a shared libenet, as make does");

@@ -100,8 +100,8 @@ static int print_token(const carom_token_def *def, const carom_token_key *key)
     const char *field = NULL;
     carom_result result = carom_token_issue(def, key, text, sizeof text, &field);
     if (field != NULL && strcmp(field, "servers") == 0) {
-        cm_cli_error("token issue: --server: expected up to %d addresses A.B.C.D:PORT with commas "
-                     "between them",
+        cm_cli_error("token issue: --server: expected up to %d addresses A.B.C.D:PORT or "
+                     "[IPv6]:PORT with commas between them",
                      CAROM_TOKEN_SERVERS_MAX);
     } else if (field != NULL) {
         cm_cli_error("token issue: %s: too long or not of its form, see 'carom help token'", field);
@@ -192,12 +192,10 @@ static const char *differs(const cm_token_pass *pass, const cm_token *token)
 
 static int print_json(const carom_token *token, const char *other)
 {
-    char text[32];
+    char text[CM_ADDRESS_TEXT_MAX];
     json_t *servers = json_array();
     for (uint32_t i = 0; i < token->server_count; i++) {
-        const uint8_t *ip = token->servers[i].ip;
-        snprintf(text, sizeof text, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3],
-                 token->servers[i].port);
+        cm_address_write(&token->servers[i], text);
         json_array_append_new(servers, json_string(text));
     }
     json_t *object = json_object();
@@ -208,8 +206,7 @@ static int print_json(const carom_token *token, const char *other)
     json_object_set_new(object, "expired",
                         json_boolean((uint64_t)time(NULL) >= token->expires_unix_s));
     json_object_set_new(object, "servers", servers);
-    const uint8_t *ip = token->bound_ip;
-    snprintf(text, sizeof text, "%u.%u.%u.%u", ip[0], ip[1], ip[2], ip[3]);
+    cm_address_write_ip(token->bound_ip, text);
     json_object_set_new(object, "address", token->is_bound ? json_string(text) : json_null());
     json_object_set_new(object, "room", json_string(token->room));
     json_object_set_new(object, "name", json_string(token->name));
@@ -294,7 +291,7 @@ const cm_command cm_token_command = {
     "usage: carom token keygen --out FILE [--id N]\n"
     "       carom token issue --key FILE --client-id N --server HOST:PORT[,HOST:PORT …]\n"
     "                         [--room NAME] [--name NAME] [--expires SECONDS]\n"
-    "                         [--address A.B.C.D] [--user-data HEX]\n"
+    "                         [--address ADDRESS] [--user-data HEX]\n"
     "       carom token inspect --key FILE TOKEN\n"
     "\n"
     "keygen  makes a key file (mode 0600) that a backend and its servers share; it overwrites "
@@ -309,7 +306,7 @@ const cm_command cm_token_command = {
     "  --name NAME        of the player, at most 32 bytes\n"
     "  --expires SECONDS  from now, default " CM_HELP(
         EXPIRES_S) "\n"
-                   "  --address A.B.C.D  the only address that may use it\n"
+                   "  --address ADDRESS  the only one that may use it, A.B.C.D or IPv6\n"
                    "  --user-data HEX    at most 256 bytes, handed to the module\n"
                    "inspect prints what a token says, as JSON; status 1 where the part that "
                    "clients "

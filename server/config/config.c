@@ -2,7 +2,6 @@
 // Read once, at start.
 #include "server/config/config.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -126,38 +125,36 @@ static bool set_int(cm_config *config, const cm_config_key *key, int64_t value, 
 // `place` is where the text came from, with ": ", or nothing.
 static bool check_listen(const char *place, const char *text, cm_config_error *error)
 {
-    uint32_t host;
-    uint16_t port;
-    if (!cm_config_address(text, &host, &port)) {
-        return fail(error, "%slisten: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9400",
-                    place, text);
-    }
-    return true;
+    cm_address address;
+    return cm_config_address(text, &address) ||
+           fail(error,
+                "%slisten: '%.64s', expected an address and a port, 127.0.0.1:9400 or [::1]:9400",
+                place, text);
 }
 
 static bool check_public(const char *place, const char *text, cm_config_error *error)
 {
-    uint32_t host;
-    uint16_t port;
+    cm_address address;
     uint32_t count = 0;
     const char *list = text;
     bool good = true;
-    while (good && cm_config_next_address(&list, &host, &port)) {
-        good = port != 0 && host != INADDR_ANY && ++count <= CM_CONFIG_PUBLIC_MAX;
+    while (good && cm_config_next_address(&list, &address)) {
+        good =
+            address.port != 0 && cm_address_is_host(address.ip) && ++count <= CM_CONFIG_PUBLIC_MAX;
     }
     return (good && *list == '\0') ||
            fail(error,
-                "%spublic: '%.64s', expected up to %u addresses A.B.C.D:PORT with "
+                "%spublic: '%.64s', expected up to %u addresses A.B.C.D:PORT or [IPv6]:PORT with "
                 "commas between them",
                 place, text, CM_CONFIG_PUBLIC_MAX);
 }
 
 static bool check_http(const char *place, const char *text, cm_config_error *error)
 {
-    uint32_t host;
-    uint16_t port;
-    return text[0] == '\0' || cm_config_address(text, &host, &port) ||
-           fail(error, "%shttp: '%.64s', expected an IPv4 address and a port, 127.0.0.1:9401",
+    cm_address address;
+    return text[0] == '\0' || cm_config_address(text, &address) ||
+           fail(error,
+                "%shttp: '%.64s', expected an address and a port, 127.0.0.1:9401 or [::1]:9401",
                 place, text);
 }
 
@@ -412,42 +409,29 @@ bool cm_config_unknown(const char *entry, char name[CM_CONFIG_VARIABLE_MAX],
     return !is_of_kubernetes(name, entry[length] == '=' ? entry + length + 1 : "");
 }
 
-bool cm_config_address(const char *text, uint32_t *host, uint16_t *port)
+bool cm_config_address(const char *text, cm_address *address)
 {
-    const char *colon = strrchr(text, ':');
-    char dotted[32];
-    if (colon == NULL || (size_t)(colon - text) >= sizeof dotted) {
-        return false;
+    static const char name[] = "localhost:";
+    char numbers[CM_ADDRESS_TEXT_MAX];
+    if (strncmp(text, name, sizeof name - 1) == 0) {
+        snprintf(numbers, sizeof numbers, "127.0.0.1:%.8s", text + sizeof name - 1);
+        text = numbers;
     }
-    memcpy(dotted, text, (size_t)(colon - text));
-    dotted[colon - text] = '\0';
-    if (strcmp(dotted, "localhost") == 0) {
-        strcpy(dotted, "127.0.0.1");
-    }
-    struct in_addr address;
-    char *end = NULL;
-    unsigned long number = strtoul(colon + 1, &end, 10);
-    if (inet_pton(AF_INET, dotted, &address) != 1 || !isdigit((unsigned char)colon[1]) ||
-        *end != '\0' || number > 65535) {
-        return false;
-    }
-    *host = address.s_addr;
-    *port = (uint16_t)number;
-    return true;
+    return cm_address_read(text, address);
 }
 
 static bool check_workers(const cm_config *config, cm_config_error *error)
 {
-    uint32_t host;
-    uint16_t port;
-    cm_config_address(config->listen, &host, &port);
-    if (port == 0 || config->workers <= 0 || port + config->workers - 1 <= UINT16_MAX) {
+    cm_address listen;
+    cm_config_address(config->listen, &listen);
+    if (listen.port == 0 || config->workers <= 0 ||
+        listen.port + config->workers - 1 <= UINT16_MAX) {
         return true;
     }
     return fail(error,
                 "workers: %d on ports from %u on, expected ports of at most 65535: fewer workers, "
                 "or another port in listen",
-                (int)config->workers, (unsigned)port);
+                (int)config->workers, (unsigned)listen.port);
 }
 
 bool cm_config_check(const cm_config *config, cm_config_error *error)
@@ -464,13 +448,12 @@ bool cm_config_check(const cm_config *config, cm_config_error *error)
 
 bool cm_config_check_gate(const cm_config *config, cm_config_error *error)
 {
-    uint32_t host = 0;
-    uint16_t port = 0;
-    cm_config_address(config->listen, &host, &port);
+    cm_address listen;
+    cm_config_address(config->listen, &listen);
     if (config->insecure && config->key[0] != '\0') {
         return fail(error, "insecure: expected false where there is a key, or no key");
     }
-    if (ntohl(host) >> 24 == 127) {
+    if (cm_address_is_loopback(listen.ip)) {
         return config->insecure || config->key[0] != '\0' ||
                fail(error,
                     "expected --key FILE (made by 'carom token keygen'), or --insecure, which "
@@ -479,24 +462,24 @@ bool cm_config_check_gate(const cm_config *config, cm_config_error *error)
     if (config->key[0] == '\0') {
         return fail(error,
                     "listen: '%.64s', expected --key FILE (made by 'carom token keygen'): without "
-                    "tokens only a loopback address (127.x.x.x) is served",
+                    "tokens only a loopback address (127.x.x.x, ::1) is served",
                     config->listen);
     }
-    return host != INADDR_ANY || config->public[0] != '\0' ||
+    return !cm_address_is_any(listen.ip) || config->public[0] != '\0' ||
            fail(error, "public: expected the addresses that players use, since listen names every "
                        "interface");
 }
 
-bool cm_config_next_address(const char **list, uint32_t *host, uint16_t *port)
+bool cm_config_next_address(const char **list, cm_address *address)
 {
-    char one[64];
+    char one[CM_ADDRESS_TEXT_MAX];
     size_t length = strcspn(*list, ",");
     if (length == 0 || length >= sizeof one) {
         return false;
     }
     memcpy(one, *list, length);
     one[length] = '\0';
-    if (!cm_config_address(one, host, port)) {
+    if (!cm_config_address(one, address)) {
         return false;
     }
     *list += length;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "server/config/room_spec.h"
+#include "shared/wire/address.h"
 
 #define CM_WORKERS_MAX       64 // processes that host rooms
 
@@ -48,7 +49,7 @@
     TEXT(bans, "",                                                                                 \
          "file of who may not come in, a client id or an address a line; SIGHUP reads it again")   \
     TEXT(public, "",                                                                               \
-         "addresses that tokens may name, A.B.C.D:PORT with commas between them; empty: listen")   \
+         "addresses that tokens may name, HOST:PORT with commas between them; empty: listen")      \
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
     INT(max_players, 64, 1, 64, "players in a room")                                               \
     INT(max_clients, 0, 0, CM_CLIENTS_MAX,                                                         \
@@ -160,11 +161,11 @@ bool cm_config_check_gate(const cm_config *config, cm_config_error *error);
 // Fills in a room's settings that its spec leaves to the server.
 void cm_config_complete(const cm_config *config, cm_room_spec *spec);
 
-// HOST:PORT of `listen`; host in network byte order. False for anything but IPv4:PORT.
-bool cm_config_address(const char *text, uint32_t *host, uint16_t *port);
+// As cm_address_read, and localhost:PORT, which is 127.0.0.1.
+bool cm_config_address(const char *text, cm_address *address);
 
 // The next address of a list with commas; *list moves on. False at its end.
-bool cm_config_next_address(const char **list, uint32_t *host, uint16_t *port);
+bool cm_config_next_address(const char **list, cm_address *address);
 
 // Every key with its value and meaning, one JSON object that cm_config_parse accepts. Returns the
 // bytes that the whole takes (as snprintf).

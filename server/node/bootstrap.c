@@ -18,16 +18,16 @@
 uint32_t cm_bootstrap_worker_count(const cm_config *config)
 {
     cpu_set_t cores;
-    uint32_t host, count = 1;
-    uint16_t port;
+    cm_address listen;
+    uint32_t count = 1;
     if (config->workers > 0) {
         return (uint32_t)config->workers;
     }
     if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 2) {
         count = (uint32_t)CPU_COUNT(&cores) - 1;
     }
-    cm_config_address(config->listen, &host, &port);
-    uint32_t ports = port == 0 ? CM_WORKERS_MAX : 65536u - port;
+    cm_config_address(config->listen, &listen);
+    uint32_t ports = listen.port == 0 ? CM_WORKERS_MAX : 65536u - listen.port;
     count = count < CM_WORKERS_MAX ? count : CM_WORKERS_MAX;
     return count < ports ? count : ports;
 }

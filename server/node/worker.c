@@ -26,21 +26,17 @@ void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port
 {
     worker->port_count = port_count < CM_WORKERS_MAX ? port_count : CM_WORKERS_MAX;
     memcpy(worker->ports, ports, worker->port_count * sizeof *ports);
-    carom_token_address addresses[CM_ADMISSION_ADDRESSES_MAX];
+    cm_address addresses[CM_ADMISSION_ADDRESSES_MAX];
     uint32_t count = 0;
     const char *list =
         worker->config.public[0] != '\0' ? worker->config.public : worker->config.listen;
     bool listens = list == worker->config.listen;
-    uint32_t host;
     while (!listens && count < CM_ADMISSION_ADDRESSES_MAX &&
-           cm_config_next_address(&list, &host, &addresses[count].port)) {
-        memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
+           cm_config_next_address(&list, &addresses[count])) {
         count++;
     }
     for (uint32_t i = 0; listens && i < port_count && i < CM_ADMISSION_ADDRESSES_MAX; i++) {
-        uint16_t any;
-        cm_config_address(list, &host, &any);
-        memcpy(addresses[count].ip, &host, sizeof addresses[count].ip);
+        cm_config_address(list, &addresses[count]);
         addresses[count++].port = ports[i];
     }
     cm_gate_set_addresses(cm_host_gate(worker->host), addresses, count);
@@ -87,7 +83,7 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
         worker->random(from->user, worker->ticket_key.secret, sizeof worker->ticket_key.secret);
     }
     def.ticket_key = &worker->ticket_key;
-    cm_config_address(worker->config.listen, &def.address, &def.port);
+    cm_config_address(worker->config.listen, &def.listen);
     worker->host = cm_host_create(&def, error, error_size);
     cm_crypto_wipe(def.chance, sizeof def.chance);
     if (worker->host == NULL) {

@@ -92,7 +92,7 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us);
 // Other token keys from now on; connections stay.
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
 
-// Who is meant: a client id, or an IPv4 address in network byte order.
+// Who is meant: a client id, or an address by cm_address_network.
 // Kick sends away who is there, gives back the slots of who is away, and returns how many; they may
 // join again. Ban does so too, and lets nobody of that id or address in until unban. False:
 // CM_BANS_MAX are banned.

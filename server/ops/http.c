@@ -3,16 +3,16 @@
 
 #if CM_WITH_http
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "shared/transport/socket_address.h"
 
 #define EVENTS       64u   // taken from epoll in a turn
 #define LINGER_BYTES 4096u // thrown away in a turn
@@ -51,7 +51,6 @@ typedef struct connection {
 struct cm_http {
     cm_http_def def;
     int listener, events;
-    uint16_t port;
     uint64_t now_us;
     uint32_t first; // connection whose turn comes first
     uint32_t pages; // left of this turn
@@ -272,15 +271,14 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *library, co
 
 // Making ---------------------------------------------------------------------------------------
 
-static int listen_at(uint32_t address, uint16_t *port)
+static int listen_at(cm_address *address)
 {
-    struct sockaddr_in at = {
-        .sin_family = AF_INET, .sin_port = htons(*port), .sin_addr.s_addr = address};
-    socklen_t size = sizeof at;
-    int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_storage at;
+    socklen_t size = cm_socket_address_write(address, &at);
+    int one = 1, listener = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool good = listener >= 0 &&
                 setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-                bind(listener, (struct sockaddr *)&at, sizeof at) == 0 &&
+                bind(listener, (struct sockaddr *)&at, size) == 0 &&
                 listen(listener, CM_HTTP_CONNECTIONS_MAX) == 0 &&
                 getsockname(listener, (struct sockaddr *)&at, &size) == 0;
     int cause = errno;
@@ -288,7 +286,7 @@ static int listen_at(uint32_t address, uint16_t *port)
         close(listener);
         listener = -1;
     }
-    *port = ntohs(at.sin_port);
+    (void)cm_socket_address_read(&at, address);
     errno = cause;
     return listener;
 }
@@ -297,7 +295,7 @@ static int listen_at(uint32_t address, uint16_t *port)
 static bool open_all(cm_http *http)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    http->listener = listen_at(http->def.address, &http->port);
+    http->listener = listen_at(&http->def.address);
     http->events = http->listener >= 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
     if (http->events < 0 || epoll_ctl(http->events, EPOLL_CTL_ADD, http->listener, &event) != 0) {
         return false;
@@ -319,16 +317,15 @@ cm_http *cm_http_create(const cm_http_def *def, char *error, size_t error_size)
         return NULL;
     }
     http->def = *def;
-    http->port = def->port;
     http->listener = http->events = -1;
     for (uint32_t i = 0; i < PLACES; i++) {
         http->connections[i].http = http;
     }
     if (!open_all(http)) {
-        char dotted[INET_ADDRSTRLEN];
+        char address[CM_ADDRESS_TEXT_MAX];
         int cause = errno;
-        inet_ntop(AF_INET, &def->address, dotted, sizeof dotted);
-        snprintf(error, error_size, "%s:%u: %s", dotted, (unsigned)def->port, strerror(cause));
+        cm_address_write(&def->address, address);
+        snprintf(error, error_size, "%s: %s", address, strerror(cause));
         cm_http_destroy(http);
         return NULL;
     }
@@ -362,7 +359,7 @@ void cm_http_destroy(cm_http *http)
 
 uint16_t cm_http_port(const cm_http *http)
 {
-    return http->port;
+    return http->def.address.port;
 }
 
 int cm_http_descriptor(const cm_http *http)
@@ -471,15 +468,14 @@ static bool is_over(ssize_t got)
 
 static void give(cm_http *http, connection *c)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET};
+    struct sockaddr_storage at = {.ss_family = AF_INET};
     socklen_t size = sizeof at;
     (void)getpeername(c->descriptor, (struct sockaddr *)&at, &size);
     (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
     enter(http, c, GIVEN);
     http->giving = c;
     // If it fails the library closes the socket, and notifies us only if it had notified the start.
-    if (MHD_add_connection(http->daemon, c->descriptor, (struct sockaddr *)&at, sizeof at) !=
-            MHD_YES &&
+    if (MHD_add_connection(http->daemon, c->descriptor, (struct sockaddr *)&at, size) != MHD_YES &&
         c->state == GIVEN) {
         http->stats.refused[CM_HTTP_BUSY]++;
         leave(http, c);

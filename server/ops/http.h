@@ -15,6 +15,7 @@
 
 #include "server/ops/http_head.h"
 #include "server/ops/page.h"
+#include "shared/wire/address.h"
 
 #define CM_HTTP_CONNECTIONS_MAX 32u
 #define CM_HTTP_REQUEST_US      5000000u  // from the connect to the whole head
@@ -46,8 +47,7 @@ typedef struct cm_http_answer {
 } cm_http_answer;
 
 typedef struct cm_http_def {
-    uint32_t address; // network byte order
-    uint16_t port;    // 0: any free one
+    cm_address address; // port 0: any free one
     cm_http_found (*get)(void *user, const cm_http_request *request, cm_http_answer *answer);
     void *user;
 } cm_http_def;

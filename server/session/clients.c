@@ -185,7 +185,7 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
         }
         // Before its hello only the token says who it is.
         const cm_token *token = cm_transport_token(clients->def.transport, client->connection);
-        uint64_t is = by_address      ? client->address
+        uint64_t is = by_address      ? client->network
                       : token != NULL ? token->body.client_id
                                       : session->client_id;
         if (is == who) {
@@ -338,7 +338,8 @@ static void take_events(cm_clients *clients)
             leave_room(client);
             memset(client, 0, sizeof *client);
             client->connection = event.connection;
-            client->address = cm_transport_status_of(transport, event.connection).address.host;
+            client->network =
+                cm_address_network(cm_transport_status_of(transport, event.connection).address.ip);
             cm_session_open(&client->session, clients->now_us);
         } else if (!cm_connection_id_equal(client->connection, event.connection)) {
             continue; // its place is another's by now

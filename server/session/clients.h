@@ -51,7 +51,7 @@ void cm_clients_receive(cm_clients *clients, uint64_t now_us, uint64_t unix_s);
 // Says why (Refused before the join, Goodbye after it), frees the player's slot and lets the
 // connection end once that has arrived, or 2 s later.
 void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason);
-// Everyone with a client id, or from an address (network byte order); returns how many.
+// Everyone with a client id, or from a network (cm_address_network); returns how many.
 uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
                              carom_reason reason);
 // Everyone in a room.

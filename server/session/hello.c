@@ -82,7 +82,7 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
 // Hello.
 static bool is_banned(const cm_clients *clients, const cm_client *client, const cm_token *token)
 {
-    return cm_bans_have(clients->def.banned_addresses, client->address) ||
+    return cm_bans_have(clients->def.banned_addresses, client->network) ||
            (token != NULL && cm_bans_have(clients->def.banned_clients, token->body.client_id));
 }
 

@@ -97,10 +97,8 @@ void cm_roster_expect(cm_roster *roster, const cm_roster_return *player, uint64_
                     roster->input_rate, cm_room_tick_rate(room), now_us);
     slot->session.messages_received = player->messages;
     snprintf(slot->session.name, sizeof slot->session.name, "%s", player->name);
-    uint16_t port;
-    if (!cm_config_address(player->address, &slot->address, &port)) {
-        slot->address = 0;
-    }
+    cm_address address;
+    slot->network = cm_address_read(player->address, &address) ? cm_address_network(address.ip) : 0;
 }
 
 // Slots ------------------------------------------------------------------------------------------
@@ -119,7 +117,7 @@ void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us)
         roster->kept[player] = (cm_kept_slot){.kept = true,
                                               .until_us = until_us,
                                               .session = client->session,
-                                              .address = client->address};
+                                              .network = client->network};
     } else {
         cm_room_leave(cm_roster_room(roster), player);
     }
@@ -154,7 +152,7 @@ uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, car
     uint32_t count = 0;
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         const cm_kept_slot *slot = &roster->kept[player];
-        if (slot->kept && (by_address ? slot->address : slot->session.client_id) == who) {
+        if (slot->kept && (by_address ? slot->network : slot->session.client_id) == who) {
             give_back(roster, player, reason, log);
             count++;
         }

@@ -23,7 +23,7 @@ typedef struct cm_roster cm_roster;
 typedef struct cm_client {
     cm_session session;
     cm_connection_id connection;
-    uint32_t address;      // IPv4, network byte order
+    uint64_t network;      // that it comes from: cm_address_network
     uint64_t leaving_us;   // since when it is LEAVING
     uint64_t rooms_us;     // when it may ask for the rooms again
     cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
@@ -39,7 +39,7 @@ typedef struct cm_kept_slot {
     bool any_ticket; // of its match, player and client: the one that was given last is not known
     uint64_t until_us;
     cm_session session; // as it was
-    uint32_t address;   // that it was cut off from
+    uint64_t network;   // that it was cut off from
 } cm_kept_slot;
 
 struct cm_roster {
@@ -91,8 +91,8 @@ bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);
 void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us);
 // The slot is another client's, which joined it by cm_session_join.
 void cm_roster_add(cm_roster *roster, cm_client *client);
-// Gives back the slots that are kept for a client id, or for who was cut off from an address
-// (network byte order); returns how many.
+// Gives back the slots that are kept for a client id, or for who was cut off from a network
+// (cm_address_network); returns how many.
 uint32_t cm_roster_dismiss(cm_roster *roster, bool by_address, uint64_t who, carom_reason reason,
                            const cm_log *log);
 // The same for one player's slot; false: it is not kept.

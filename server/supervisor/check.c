@@ -118,10 +118,11 @@ static carom_result check_address(const cm_check *check)
     cm_failure wrong;
     cm_host_def def = {.peers = 1, .timeout_ms = 1000};
     char error[256] = "";
-    cm_config_address(config->listen, &def.address, &def.port);
-    uint32_t ports = def.port == 0 || config->workers == 0 ? 1 : cm_bootstrap_worker_count(config);
+    cm_config_address(config->listen, &def.listen);
+    uint32_t ports =
+        def.listen.port == 0 || config->workers == 0 ? 1 : cm_bootstrap_worker_count(config);
     carom_result result = CAROM_OK;
-    for (uint32_t i = 0; i < ports; i++, def.port++) {
+    for (uint32_t i = 0; i < ports; i++, def.listen.port++) {
         cm_host *host = cm_host_create(&def, error, sizeof error);
         if (host == NULL) {
             cm_fail(&wrong, CAROM_ERROR_IO, "serve: %s", error);

@@ -436,7 +436,7 @@ carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **ou
     if (config->http[0] == '\0') {
         return CAROM_OK;
     }
-    cm_config_address(config->http, &http.address, &http.port);
+    cm_config_address(config->http, &http.address);
     cm_http_pages *h = calloc(1, sizeof *h);
     http.user = h;
     if (h == NULL || (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
@@ -446,7 +446,7 @@ carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **ou
                        "serve: http: %s", error);
     }
     h->def = *def;
-    h->is_private = ntohl(http.address) >> 24 == 127;
+    h->is_private = cm_address_is_loopback(http.address.ip);
     h->started_unix_ms = cm_unix_ms();
     h->server.version = cm_version_number;
     h->server.commit = cm_version_commit;
@@ -464,7 +464,7 @@ carom_result cm_http_pages_check(const cm_config *config, cm_failure *failure)
     if (config->http[0] == '\0') {
         return CAROM_OK;
     }
-    cm_config_address(config->http, &def.address, &def.port);
+    cm_config_address(config->http, &def.address);
     cm_http *http = cm_http_create(&def, error, sizeof error);
     if (http == NULL) {
         return cm_fail(failure,

@@ -3,41 +3,41 @@
 // so that the other rooms of the one it took see one gap, and no more where it fails again until
 // its scene is refused. That worker takes no other room and ends with its own. Typical: none, and
 // one while somebody's module is at fault.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "server/supervisor/supervisor.h"
+#include "shared/transport/socket_address.h"
 
 // The port if nobody has it, 0: any; 0 where none could be taken.
-static uint16_t try_port(uint32_t host, uint16_t port)
+static uint16_t try_port(cm_address at, uint16_t port)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = host};
-    socklen_t size = sizeof address;
-    int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool taken = probe >= 0 && bind(probe, (struct sockaddr *)&address, sizeof address) == 0 &&
-                 getsockname(probe, (struct sockaddr *)&address, &size) == 0;
+    struct sockaddr_storage address;
+    at.port = port;
+    socklen_t size = cm_socket_address_write(&at, &address);
+    int probe = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool taken = probe >= 0 && bind(probe, (struct sockaddr *)&address, size) == 0 &&
+                 getsockname(probe, (struct sockaddr *)&address, &size) == 0 &&
+                 cm_socket_address_read(&address, &at);
     if (probe >= 0) {
         close(probe);
     }
-    return taken ? ntohs(address.sin_port) : 0;
+    return taken ? at.port : 0;
 }
 
 // Known before the worker starts, since players are sent there from the first moment: the next one
 // as of any worker, or another where that is taken.
 static uint16_t draw_port(const cm_supervised *s, uint32_t worker)
 {
-    uint32_t host;
-    uint16_t first, drawn = 0;
-    cm_config_address(s->base->config.listen, &host, &first);
-    if (first != 0 && first + worker <= UINT16_MAX) {
-        drawn = try_port(host, (uint16_t)(first + worker));
+    cm_address listen;
+    uint16_t drawn = 0;
+    cm_config_address(s->base->config.listen, &listen);
+    if (listen.port != 0 && listen.port + worker <= UINT16_MAX) {
+        drawn = try_port(listen, (uint16_t)(listen.port + worker));
     }
-    return drawn != 0 ? drawn : try_port(host, 0);
+    return drawn != 0 ? drawn : try_port(listen, 0);
 }
 
 static bool has_others(const cm_supervised *s, uint32_t worker, const char *room)

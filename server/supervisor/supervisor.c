@@ -404,11 +404,10 @@ static bool all_ready(const cm_supervised *s)
 
 static carom_result start_workers(cm_supervised *s, cm_failure *failure)
 {
-    uint32_t address;
-    uint16_t port;
-    cm_config_address(s->base->config.listen, &address, &port);
+    cm_address listen;
+    cm_config_address(s->base->config.listen, &listen);
     for (uint32_t i = 0; i < s->count; i++) {
-        s->workers[i].port = port == 0 ? 0 : (uint16_t)(port + i);
+        s->workers[i].port = listen.port == 0 ? 0 : (uint16_t)(listen.port + i);
     }
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->base->config.workers == 0) {

@@ -57,7 +57,7 @@ typedef struct cm_transport_caps {
 } cm_transport_caps;
 
 typedef struct cm_transport_status {
-    cm_client_address address; // of the other end
+    cm_address address; // of the other end
     uint32_t round_trip_ms;
     uint32_t round_trip_jitter_ms; // that the next one may be longer by
     uint32_t silence_ms;           // since something came

@@ -158,19 +158,20 @@ bool cm_connect_open(const cm_connect *connect, const uint8_t *bytes, size_t siz
 }
 
 // Cookie and random bytes of one period: one hash.
-static void make_cookie(const cm_cookie_jar *jar, cm_client_address from,
+static void make_cookie(const cm_cookie_jar *jar, cm_address from,
                         const uint8_t client_public[CM_KEY_BYTES], uint64_t period,
                         uint64_t *cookie, uint8_t server_random[16])
 {
-    uint8_t known[8 + 4 + 2 + CM_KEY_BYTES];
+    uint8_t known[8 + CM_ADDRESS_BYTES + 2 + CM_KEY_BYTES];
     cm_byte_writer writer = cm_byte_writer_make(known, sizeof known);
     cm_put_u64(&writer, period);
-    cm_put_bytes(&writer, &from.host, 4); // a name of the client, in whatever order
+    size_t skip = cm_address_is_ipv4(from.ip) ? CM_ADDRESS_BYTES - 4 : 0;
+    cm_put_bytes(&writer, from.ip + skip, CM_ADDRESS_BYTES - skip);
     cm_put_u16(&writer, from.port);
     cm_put_bytes(&writer, client_public, CM_KEY_BYTES);
-    CM_ASSERT(writer.size == sizeof known);
+    CM_ASSERT(!writer.overflow);
     uint8_t hash[24];
-    cm_crypto_hash(hash, sizeof hash, known, sizeof known, jar->key);
+    cm_crypto_hash(hash, sizeof hash, known, writer.size, jar->key);
     cm_byte_reader reader = cm_byte_reader_make(hash, sizeof hash);
     *cookie = cm_get_u64(&reader);
     if (cm_connect_id(*cookie) == 0) {
@@ -186,7 +187,7 @@ void cm_cookie_jar_init(cm_cookie_jar *jar, const uint8_t seed[2 * CM_KEY_BYTES]
     cm_crypto_public(jar->secret, jar->public_key);
 }
 
-void cm_cookie_challenge(const cm_cookie_jar *jar, cm_client_address from,
+void cm_cookie_challenge(const cm_cookie_jar *jar, cm_address from,
                          const uint8_t client_public[CM_KEY_BYTES], uint64_t now_us,
                          cm_challenge *challenge)
 {
@@ -196,7 +197,7 @@ void cm_cookie_challenge(const cm_cookie_jar *jar, cm_client_address from,
                 challenge->server_random);
 }
 
-bool cm_cookie_check(const cm_cookie_jar *jar, cm_client_address from, const cm_connect *connect,
+bool cm_cookie_check(const cm_cookie_jar *jar, cm_address from, const cm_connect *connect,
                      uint64_t now_us, uint8_t server_random[16])
 {
     uint64_t period = now_us / CM_COOKIE_US;

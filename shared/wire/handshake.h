@@ -126,11 +126,11 @@ typedef struct cm_cookie_jar {
 
 // From 64 bytes drawn by chance.
 void cm_cookie_jar_init(cm_cookie_jar *jar, const uint8_t seed[2 * CM_KEY_BYTES]);
-void cm_cookie_challenge(const cm_cookie_jar *jar, cm_client_address from,
+void cm_cookie_challenge(const cm_cookie_jar *jar, cm_address from,
                          const uint8_t client_public[CM_KEY_BYTES], uint64_t now_us,
                          cm_challenge *challenge);
 // True for a cookie of this or the last CM_COOKIE_US; then the random bytes that went with it.
-bool cm_cookie_check(const cm_cookie_jar *jar, cm_client_address from, const cm_connect *connect,
+bool cm_cookie_check(const cm_cookie_jar *jar, cm_address from, const cm_connect *connect,
                      uint64_t now_us, uint8_t server_random[16]);
 
 #endif

@@ -2,7 +2,7 @@
 // the client where to go.
 //
 //   OFFSET  SIZE  the sealed part (at most CM_TOKEN_MAX bytes), little-endian
-//   0       1     kind: 1 a connect token, 2 a resume ticket
+//   0       1     kind: 1 or 3 a connect token, 2 a resume ticket
 //   1       4     key id
 //   5       8     expires, seconds of 1970
 //   13      24    nonce; it is the token's id too
@@ -15,11 +15,15 @@
 //
 //   A token's text is base64url without padding of: 2 size of the sealed part | the sealed part |
 //   32 key of the connection | 1 address count, 6 each
+//
+// Kind 3 is format 2: kind 1 with addresses of 16 bytes instead of 4, sealed and open. One that
+// names no IPv6 address is issued in format 1, which needs less of the 446 bytes.
 #ifndef CM_WIRE_TOKEN_H
 #define CM_WIRE_TOKEN_H
 
 #include "carom/token.h"
 
+#include "shared/wire/address.h"
 #include "shared/wire/crypto.h"
 
 #define CM_TOKEN_HEADER 37u
@@ -51,7 +55,7 @@ typedef struct cm_token_pass {
 } cm_token_pass;
 
 // Seals token->body, key, id (both drawn by the caller) with the key given; body.key_id is the
-// key's. Returns the size, 0 where a field is out of its range.
+// key's. Returns the size, 0 where a field is out of its range or all together are too long.
 size_t cm_token_seal(const cm_token *token, const carom_token_key *key,
                      uint8_t bytes[CM_TOKEN_MAX]);
 // OK, MAGIC (no token: size, kind), NOT_FOUND (no key of that id), CORRUPT.

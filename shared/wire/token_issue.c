@@ -116,32 +116,6 @@ carom_result carom_token_keys_read(const char *text, size_t size, carom_token_ke
     return keys->count > 0 ? CAROM_OK : CAROM_ERROR_NOT_FOUND;
 }
 
-// "A.B.C.D", and ":PORT" where a port is wanted, as people write it: no zeros in front.
-static bool read_address(const char *text, uint8_t ip[4], uint16_t *port)
-{
-    uint32_t parts = port != NULL ? 5 : 4;
-    for (uint32_t i = 0; i < parts; i++) {
-        uint32_t value = 0, count = 0;
-        for (; *text >= '0' && *text <= '9' && count < 5; text++, count++) {
-            value = 10 * value + (uint32_t)(*text - '0');
-        }
-        bool zeros = count > 1 && text[-(int)count] == '0';
-        if (count == 0 || zeros || value > (i < 4 ? 255u : 65535u)) {
-            return false;
-        }
-        if (i < 4) {
-            ip[i] = (uint8_t)value;
-        } else {
-            *port = (uint16_t)value;
-        }
-        char end = i + 1 == parts ? '\0' : i == 3 ? ':' : '.';
-        if (*text++ != end) {
-            return false;
-        }
-    }
-    return port == NULL || *port != 0;
-}
-
 static bool take_text(const char *from, char *text, size_t max)
 {
     if (from == NULL) {
@@ -167,8 +141,8 @@ static const char *read_def(const carom_token_def *def, carom_token *token)
     token->expires_unix_s = def->expires_unix_s;
     while (token->server_count < CAROM_TOKEN_SERVERS_MAX &&
            def->servers[token->server_count] != NULL) {
-        carom_token_address *address = &token->servers[token->server_count];
-        if (!read_address(def->servers[token->server_count++], address->ip, &address->port)) {
+        cm_address *address = &token->servers[token->server_count];
+        if (!cm_address_read(def->servers[token->server_count++], address) || address->port == 0) {
             return "servers";
         }
     }
@@ -176,7 +150,7 @@ static const char *read_def(const carom_token_def *def, carom_token *token)
         return "servers";
     }
     token->is_bound = def->bound_address != NULL;
-    if (token->is_bound && !read_address(def->bound_address, token->bound_ip, NULL)) {
+    if (token->is_bound && !cm_address_read_ip(def->bound_address, token->bound_ip)) {
         return "bound_address";
     }
     if (!take_text(def->room, token->room, CAROM_TOKEN_ROOM_MAX)) {
@@ -222,10 +196,14 @@ carom_result carom_token_issue(const carom_token_def *def, const carom_token_key
     pass.sealed_size = cm_token_seal(&token, key, pass.sealed);
     memcpy(pass.key, token.key, sizeof pass.key);
     memcpy(pass.servers, token.body.servers, sizeof pass.servers);
-    bool fits = pass.sealed_size > 0 && cm_token_pass_write(&pass, text, size);
+    wrong = pass.sealed_size == 0 ? "user_data" : NULL; // with the rest it has no room
+    bool fits = wrong == NULL && cm_token_pass_write(&pass, text, size);
     cm_crypto_wipe(&pass, sizeof pass);
     cm_crypto_wipe(&token, sizeof token);
-    return fits ? CAROM_OK : CAROM_ERROR_MEMORY;
+    if (wrong != NULL && field != NULL) {
+        *field = wrong;
+    }
+    return fits ? CAROM_OK : wrong != NULL ? CAROM_ERROR_ARGUMENT : CAROM_ERROR_MEMORY;
 }
 
 carom_result carom_token_read(const char *text, const carom_token_key *key, carom_token *token)

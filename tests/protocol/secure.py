@@ -6,6 +6,7 @@ not for use: plain Python keeps no secrets from a clock.
 """
 import base64
 import hashlib
+import ipaddress
 import struct
 
 MASK = 0xFFFFFFFF
@@ -101,14 +102,24 @@ def x25519(secret, u=9):
 # Section 2.2 -------------------------------------------------------------------------------------
 
 
-def read_servers(data, at):
+def ip_bytes(sealed):
+    """Of each address in a token, by its kind."""
+    return 16 if sealed[0] == 3 else 4
+
+
+def read_ip(data):
+    ip = ipaddress.ip_address(bytes(data))
+    return getattr(ip, "ipv4_mapped", None) or ip
+
+
+def read_servers(data, at, size):
     count = data[at]
     at += 1
     servers = []
     for _ in range(count):
-        ip, port = data[at:at + 4], struct.unpack_from("<H", data, at + 4)[0]
-        servers.append(".".join(map(str, ip)) + f":{port}")
-        at += 6
+        ip, port = read_ip(data[at:at + size]), struct.unpack_from("<H", data, at + size)[0]
+        servers.append(f"[{ip}]:{port}" if ip.version == 6 else f"{ip}:{port}")
+        at += size + 2
     return servers, at
 
 
@@ -121,7 +132,7 @@ def read_token_text(text):
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     size = struct.unpack_from("<H", data)[0]
     sealed = data[2:2 + size]
-    servers, at = read_servers(data, 2 + size + 32)
+    servers, at = read_servers(data, 2 + size + 32, ip_bytes(sealed))
     assert at == len(data)
     return sealed, data[2 + size:2 + size + 32], servers
 
@@ -133,10 +144,11 @@ def open_token(sealed, key_id, key):
         return None
     token = {"kind": kind, "expires": expires, "client_id": struct.unpack_from("<Q", plain)[0],
              "key": plain[8:40].hex()}
-    token["servers"], at = read_servers(plain, 40)
+    size = ip_bytes(sealed)
+    token["servers"], at = read_servers(plain, 40, size)
     bound = plain[at]
-    token["address"] = ".".join(map(str, plain[at + 1:at + 5])) if bound else None
-    at += 1 + 4 * bound
+    token["address"] = str(read_ip(plain[at + 1:at + 1 + size])) if bound else None
+    at += 1 + size * bound
     room, at = read_text(plain, at, 1)
     name, at = read_text(plain, at, 1)
     data, at = read_text(plain, at, 2)
@@ -155,7 +167,7 @@ def open_sealed(data, key, from_server):
 
 
 def check(vectors, expect):
-    v = {name: bytes.fromhex(value) if name not in ("token", "token_key_id") else value
+    v = {name: bytes.fromhex(value) if name not in ("token", "token_2", "token_key_id") else value
          for name, value in vectors.items()}
     sealed, connection_key, servers = read_token_text(v["token"])
     expect("token", "servers", servers, ["203.0.113.7:7777", "127.0.0.1:65535"])
@@ -165,6 +177,13 @@ def check(vectors, expect):
             "room": "arena", "name": "Zoë", "user_data": "0001ff"})
     changed = sealed[:20] + bytes([sealed[20] ^ 1]) + sealed[21:]
     expect("token", "changed", open_token(changed, v["token_key_id"], v["token_key"]), None)
+
+    sealed_2, connection_key, servers = read_token_text(v["token_2"])
+    expect("token_2", "servers", servers, ["[2001:db8::7]:7777", "127.0.0.1:65535"])
+    expect("token_2", "fields", open_token(sealed_2, v["token_key_id"], v["token_key"]),
+           {"kind": 3, "expires": 2000000000, "client_id": 0xFEDCBA9876543210,
+            "key": connection_key.hex(), "servers": servers, "address": "2001:db8:0:1:2:3:4:5",
+            "room": "arena", "name": "Zoë", "user_data": "0001ff"})
 
     hello, challenge, connect = v["hello"], v["challenge"], v["connect"]
     expect("hello", "size", len(hello), 548)
@@ -190,6 +209,9 @@ def check(vectors, expect):
     expect("connect", "token", connect[42:head], sealed)
     plain = aead_open(keys[:32], struct.pack("<IQ", 2, 3), connect[head:], connect[:head])
     expect("connect", "ENet's", plain, v["enet_connect"])
+    expect("connect", "what a server goes by", (plain[0:2], plain[4:6], plain[20:24]),
+           (b"\x8f\xff", b"\x82\xff", struct.pack(">I", 2)))
+    expect("connect", "its reliable sequence, peer and sessions", plain[6:12], b"\0\1\0\0\xff\xff")
 
     connection = struct.unpack("<I", cookie[:4])[0]
     for name, kind, key, from_server, sequence, content in (
@@ -197,6 +219,7 @@ def check(vectors, expect):
             ("client_1", 0x45, keys[:32], 0, 1, v["content"]),
             ("server_0", 0x45, keys[32:], 1, 0, v["content"]),
             ("probe", 0x46, keys[32:], 1, 1, bytes(600 - 29)),
-            ("probed", 0x47, keys[:32], 0, 2, struct.pack("<H", 600))):
+            ("probed", 0x47, keys[:32], 0, 2, struct.pack("<H", 600)),
+            ("probe_64", 0x46, keys[32:], 1, 2, bytes(64 - 29))):
         expect(name, "all", open_sealed(v[name], key, from_server),
                (kind, connection, sequence, content))

@@ -46,19 +46,19 @@ typedef struct carom_token_keys {
 typedef struct carom_token_def {
     uint64_t client_id;      // the player, by the backend's own numbers; not 0
     uint64_t expires_unix_s; // seconds of 1970: connecting is possible before it
-    // "A.B.C.D:PORT", as the server's own configuration names itself; NULL ends the list, one at
-    // least. The client tries them in this order.
+    // "A.B.C.D:PORT" or "[IPv6]:PORT", as the server's own configuration names itself; NULL ends
+    // the list, one at least. The client tries them in this order.
     const char *servers[CAROM_TOKEN_SERVERS_MAX];
-    const char *bound_address; // "A.B.C.D" that the client must come from; NULL: any
+    const char *bound_address; // "A.B.C.D" or IPv6 that the client must come from; NULL: any
     const char *room;          // NULL: the server's default room
     const char *name;          // of the player, printable UTF-8
     const uint8_t *user_data;  // handed to the module's join
     uint32_t user_data_size;
 } carom_token_def;
 
-// A server's address as read from a token: four bytes in the order a.b.c.d.
+// An address as read from a token: the sixteen bytes of IPv6. a.b.c.d is ::ffff:a.b.c.d.
 typedef struct carom_token_address {
-    uint8_t ip[4];
+    uint8_t ip[16];
     uint16_t port;
 } carom_token_address;
 
@@ -71,7 +71,7 @@ typedef struct carom_token {
     bool opened;
     uint64_t client_id;
     bool is_bound;
-    uint8_t bound_ip[4];
+    uint8_t bound_ip[16];
     char room[CAROM_TOKEN_ROOM_MAX + 1];
     char name[CAROM_TOKEN_NAME_MAX + 1];
     uint8_t user_data[CAROM_TOKEN_DATA_MAX];

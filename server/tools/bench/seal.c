@@ -35,7 +35,7 @@ static void measure_datagrams(size_t size, double *sealed, double *opened)
 // One client's handshake; only the two calls of the gate are timed. False: it was refused.
 static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, double *ms)
 {
-    cm_client_address from = {0x0200000au + number, 4000};
+    cm_address from = CM_ADDRESS_IPV4(10, 0, 0, (uint8_t)(2 + number), 4000);
     uint8_t secret[CM_KEY_BYTES], bytes[CM_DATAGRAM_MAX], sealed[CM_TOKEN_MAX];
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     cm_token token = {.kind = CM_TOKEN_CONNECT};
@@ -46,7 +46,7 @@ static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, do
     token.body.client_id = 1;
     token.body.expires_unix_s = UNIX_S + 100;
     token.body.server_count = 1;
-    token.body.servers[0] = (carom_token_address){{127, 0, 0, 1}, 9400};
+    token.body.servers[0] = CM_ADDRESS_IPV4(127, 0, 0, 1, 9400);
     size_t sealed_size = cm_token_seal(&token, key, sealed);
     size_t size = cm_hello_write(&hello, bytes);
     cm_gate_result result;
@@ -82,7 +82,7 @@ static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, do
 carom_result cm_seal_bench_measure(uint32_t runs, size_t size, cm_seal_bench *bench)
 {
     static const carom_token_keys keys = {1, {{7, {1, 2, 3}}}};
-    static const carom_token_address here = {{127, 0, 0, 1}, 9400};
+    static const cm_address here = CM_ADDRESS_IPV4(127, 0, 0, 1, 9400);
     cm_gate_def def = {.keys = &keys, .connections = 64};
     cm_crypto_random(def.chance, sizeof def.chance);
     cm_gate *door = cm_gate_create(&def);

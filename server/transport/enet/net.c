@@ -122,9 +122,10 @@ static ENetPeer *peer_of(const cm_transport *transport, cm_connection_id connect
     return peer != NULL && host->budgets[connection.index].id == id_of(peer) ? peer : NULL;
 }
 
-static void send_raw(cm_host *host, cm_client_address to, const uint8_t *bytes, size_t size)
+static void send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
 {
-    ENetAddress address = {to.host, to.port};
+    ENetAddress address = {.port = to.port};
+    memcpy(&address.host, to.ip + 12, sizeof address.host);
     ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
     if (enet_socket_send(host->enet->socket, &address, &buffer, 1) > 0) {
         host->stats.sent_bytes += size + IP_UDP_HEADERS;
@@ -217,7 +218,8 @@ static bool receive(void *owner, uint32_t address, uint16_t port, uint8_t **byte
         host->stats.turn_datagrams_max = host->turn_datagrams;
     }
     host->stats.received_bytes += *size + IP_UDP_HEADERS;
-    cm_client_address from = {address, port};
+    cm_address from = CM_ADDRESS_IPV4(0, 0, 0, 0, port);
+    memcpy(from.ip + 12, &address, sizeof address);
     cm_gate_result result;
     cm_gate_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
     if (result.reason != CM_DATAGRAM_REASON_COUNT) {
@@ -277,7 +279,7 @@ static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event
     case ENET_EVENT_TYPE_CONNECT:
         CM_ASSERT(from->peer->channelCount == CM_FRAME_CHANNELS); // the gate lets in no other
         host->stats.handshakes++;
-        (void)budget_of(host, index);
+        budget_of(host, index)->from = cm_gate_address(host->door, connection_of(host, index));
         cm_pacing_limits(from->peer, path_of(host, index));
         // Measured once, ENet takes half of it for its variance and would resend what is lost of a
         // welcome after three round trips.
@@ -516,7 +518,7 @@ static cm_transport_status status_of(const cm_transport *transport, cm_connectio
         return (cm_transport_status){0};
     }
     const cm_peer_budget *budget = &host->budgets[connection.index];
-    return (cm_transport_status){.address = {peer->address.host, peer->address.port},
+    return (cm_transport_status){.address = budget->from,
                                  .round_trip_ms = peer->roundTripTime,
                                  .round_trip_jitter_ms =
                                      4 * peer->roundTripTimeVariance, // as for what is sent again
@@ -585,10 +587,11 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     memcpy(door.chance, def->chance, sizeof door.chance);
     host->door = cm_gate_create(&door);
     cm_crypto_wipe(&door, sizeof door);
-    ENetAddress address = {def->address, def->port};
+    ENetAddress address = {.port = def->listen.port};
+    memcpy(&address.host, def->listen.ip + 12, sizeof address.host);
     bool whole = host->budgets != NULL && host->has_peer != NULL && host->live != NULL &&
                  host->evicted != NULL;
-    if (whole && host->door != NULL) {
+    if (whole && host->door != NULL && cm_address_is_ipv4(def->listen.ip)) {
         host->enet = enet_host_create(&address, def->peers, CM_FRAME_CHANNELS, 0, 0);
     } else {
         snprintf(error, error_size, "out of memory, or the cryptography library does not work");
@@ -596,10 +599,10 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         return NULL;
     }
     if (host->enet == NULL) {
-        const uint8_t *a = (const uint8_t *)&def->address;
+        char listen[CM_ADDRESS_TEXT_MAX];
+        cm_address_write(&def->listen, listen);
         snprintf(error, error_size,
-                 "listen: %u.%u.%u.%u:%u: taken, or not allowed, expected a free UDP address", a[0],
-                 a[1], a[2], a[3], (unsigned)def->port);
+                 "listen: %s: taken, or not allowed, expected a free UDP address", listen);
         cm_host_destroy(host);
         return NULL;
     }

@@ -23,9 +23,8 @@
 typedef struct cm_host cm_host;
 
 typedef struct cm_host_def {
-    uint32_t address; // network byte order
-    uint16_t port;    // 0: any free one
-    uint32_t peers;   // 1 to 4095
+    cm_address listen; // port 0: any free one
+    uint32_t peers;    // 1 to 4095
     uint32_t timeout_ms;
     uint32_t seed;
     // Keys of admission (gate.h).

@@ -6,6 +6,7 @@
 #define CM_SERVER_TRANSPORT_ENET_PEER_BUDGET_H
 
 #include "server/transport/enet/commands.h"
+#include "shared/wire/address.h"
 
 // A reliable message on its way. Its reader has it once all before it have come, too, whatever
 // ENet acknowledges meanwhile.
@@ -18,6 +19,7 @@ typedef struct cm_sent_message {
 typedef struct cm_peer_budget {
     uint32_t generation;          // connections that this place has had
     uint32_t id;                  // of the connection that all this is of; 0: none yet
+    cm_address from;              // where it is
     uint32_t heard_ms;            // when its last datagram came
     uint32_t acks_spent, acks_ms; // asked for, less what time gave back; counted until then
     size_t outstanding;           // bytes of reliable messages not yet acknowledged

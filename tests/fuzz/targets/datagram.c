@@ -20,7 +20,7 @@ enum { AS_IT_IS, WITH_COOKIE, SEALED, WITH_TOKEN, KINDS };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const cm_client_address somewhere = {0x0200000a, 4000};
+static const cm_address somewhere = CM_ADDRESS_IPV4(10, 0, 0, 2, 4000);
 static const carom_token_keys keys = {1, {{7, {1, 2, 3}}}};
 static cm_gate *door;
 static cm_seal client; // of the one that is connected
@@ -57,7 +57,7 @@ static void connect_client(void)
     token.body.client_id = 99;
     token.body.expires_unix_s = UNIX_S + 100;
     token.body.server_count = 1;
-    token.body.servers[0] = (carom_token_address){{127, 0, 0, 1}, 9400};
+    token.body.servers[0] = CM_ADDRESS_IPV4(127, 0, 0, 1, 9400);
     size_t sealed_size = cm_token_seal(&token, &keys.keys[0], sealed);
     cm_seal_secrets secrets;
     memcpy(secrets.token_key, token.key, CM_KEY_BYTES);
@@ -78,7 +78,7 @@ static void connect_client(void)
 static void make_door(void)
 {
     cm_gate_def def = {.keys = &keys, .connections = 4, .chance = {1}};
-    carom_token_address here = {{127, 0, 0, 1}, 9400};
+    cm_address here = CM_ADDRESS_IPV4(127, 0, 0, 1, 9400);
     door = cm_gate_create(&def);
     CM_ASSERT(door != NULL);
     cm_gate_set_addresses(door, &here, 1);

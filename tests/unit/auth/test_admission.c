@@ -27,7 +27,7 @@ static bool is_used(const cm_admission *admission, uint32_t number, uint64_t uni
     cm_token none = {0};
     memcpy(key, &number, sizeof number);
     carom_reason why =
-        cm_admission_check(admission, &connect, (cm_client_address){1, 2}, unix_s, &none);
+        cm_admission_check(admission, &connect, CM_ADDRESS_IPV4(1, 0, 0, 0, 2), unix_s, &none);
     cr_assert(why == CAROM_REASON_NONE || why == CAROM_REASON_TOKEN_USED);
     return why == CAROM_REASON_TOKEN_USED;
 }

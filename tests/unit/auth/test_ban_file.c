@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "server/auth/ban_file.h"
+#include "shared/wire/address.h"
 
 TestSuite(ban_file);
 
@@ -34,6 +35,18 @@ Test(ban_file, ids_and_addresses_are_taken)
     cr_expect_eq(list.of[1].count, 1);
     cr_expect(cm_bans_have(&list.of[1], inet_addr("192.0.2.7")));
     cm_ban_list_free(&list);
+    // Of IPv6 the /64, however it is written; what is mapped is IPv4.
+    cr_assert(
+        read_text("2001:db8:0:1::7\n2001:db8:0:1::/64\n::ffff:192.0.2.7\n192.0.2.7", &list, error),
+        "%s", error);
+    cr_expect_eq(list.of[1].count, 2);
+    uint8_t ip[CM_ADDRESS_BYTES];
+    cr_assert(cm_address_read_ip("2001:db8:0:1:ffff::1", ip));
+    cr_expect(cm_bans_have(&list.of[1], cm_address_network(ip)));
+    cr_assert(cm_address_read_ip("2001:db8:0:2::7", ip));
+    cr_expect_not(cm_bans_have(&list.of[1], cm_address_network(ip)));
+    cr_expect(cm_bans_have(&list.of[1], inet_addr("192.0.2.7")));
+    cm_ban_list_free(&list);
     cr_assert(read_text("", &list, error));
     cr_expect_eq(list.of[0].count + list.of[1].count, 0);
     cm_ban_list_free(&list);
@@ -42,10 +55,19 @@ Test(ban_file, ids_and_addresses_are_taken)
 Test(ban_file, what_is_wrong_is_told_with_its_line)
 {
     static const char *const wrong[] = {
-        "1\n\n0\n",         "1\n\n-2\n",        "1\n\n18446744073709551616\n",
-        "1\n\n1.2.3\n",     "1\n\n1.2.3.4.5\n", "1\n\n2 3\n",
-        "1\n\n::1\n",       "1\n\n+4\n",        "1\n\n0x10\n",
+        "1\n\n0\n",
+        "1\n\n-2\n",
+        "1\n\n18446744073709551616\n",
+        "1\n\n1.2.3\n",
+        "1\n\n1.2.3.4.5\n",
+        "1\n\n2 3\n",
+        "1\n\nfe80::1%lo\n",
+        "1\n\n+4\n",
+        "1\n\n0x10\n",
         "1\n\n1.2.3.4:5\n",
+        "1\n\n1.2.3.4/64\n",
+        "1\n\n[::1]:5\n",
+        "1\n\n2001:db8::/48\n",
     };
     cm_ban_list list;
     char error[256], line[600];

@@ -41,15 +41,15 @@ static void make(rig *r, uint64_t seed, bool tokens, uint32_t connections)
     cm_gate_def def = {.keys = tokens ? &r->keys : NULL, .connections = connections};
     draw(&r->rng, def.chance, sizeof def.chance);
     r->gate = cm_gate_create(&def);
-    carom_token_address here = {{203, 0, 113, 7}, 7777};
+    cm_address here = CM_ADDRESS_IPV4(203, 0, 113, 7, 7777);
     cm_gate_set_addresses(r->gate, &here, 1);
 }
 
-static const cm_client_address somewhere = {0x0200000a, 4000}; // 10.0.0.2 as it lies in memory
+static const cm_address somewhere = CM_ADDRESS_IPV4(10, 0, 0, 2, 4000);
 
 // A client's side.
 typedef struct caller {
-    cm_client_address from;
+    cm_address from;
     cm_token token;
     uint8_t sealed[CM_TOKEN_MAX];
     size_t sealed_size;
@@ -70,12 +70,12 @@ static void give_token(rig *r, caller *c, const char *servers, uint64_t expires,
     c->token.body.client_id = 99;
     c->token.body.expires_unix_s = expires;
     c->token.body.server_count = 1;
-    c->token.body.servers[0] = (carom_token_address){{203, 0, 113, 7}, 7777};
+    c->token.body.servers[0] = CM_ADDRESS_IPV4(203, 0, 113, 7, 7777);
     draw(&r->rng, c->token.id, sizeof c->token.id);
     draw(&r->rng, c->token.key, sizeof c->token.key);
 }
 
-static void receive(rig *r, cm_client_address from, const uint8_t *bytes, size_t size,
+static void receive(rig *r, cm_address from, const uint8_t *bytes, size_t size,
                     cm_gate_result *result)
 {
     static uint8_t copy[2000];
@@ -262,17 +262,17 @@ Test(gate, each_wrong_token_has_its_reason)
     c.token.body.servers[0].port = 7778;
     knock(&r, &c, true);
     expect(&r, &c, CM_DATAGRAM_SERVER, CAROM_REASON_TOKEN_SERVER);
-    c.token.body.servers[0] = (carom_token_address){{203, 0, 113, 8}, 7777};
+    c.token.body.servers[0] = CM_ADDRESS_IPV4(203, 0, 113, 8, 7777);
     c.sealed_size = 0;
     knock(&r, &c, true);
     expect(&r, &c, CM_DATAGRAM_SERVER, CAROM_REASON_TOKEN_SERVER);
 
     give_token(&r, &c, NULL, UNIX_S + 9, 0);
     c.token.body.is_bound = true;
-    memcpy(c.token.body.bound_ip, (uint8_t[4]){10, 0, 0, 3}, 4);
+    memcpy(c.token.body.bound_ip, CM_ADDRESS_IPV4(10, 0, 0, 3, 0).ip, CM_ADDRESS_BYTES);
     knock(&r, &c, true);
     expect(&r, &c, CM_DATAGRAM_ADDRESS, CAROM_REASON_TOKEN_ADDRESS);
-    c.token.body.bound_ip[3] = 2;
+    c.token.body.bound_ip[15] = 2;
     c.sealed_size = 0;
     knock(&r, &c, true);
     expect(&r, &c, IN);
@@ -310,7 +310,7 @@ Test(gate, a_stolen_token_opens_nothing_and_stays_good)
     cm_gate_destroy(r.gate);
 }
 
-static cm_datagram_reason play(rig *r, cm_client_address from, const uint8_t *bytes, size_t size)
+static cm_datagram_reason play(rig *r, cm_address from, const uint8_t *bytes, size_t size)
 {
     cm_gate_result result;
     receive(r, from, bytes, size, &result);
@@ -322,7 +322,7 @@ Test(gate, forged_disconnects_end_nothing)
 {
     // ENet's datagram: head with a time, then DISCONNECT of the connection's own channel.
     static const uint8_t enet[] = {0x80, 0, 0, 9, 0x84, 0xff, 0, 1, 0, 0, 0, 0};
-    static const cm_client_address elsewhere = {0x0200000a, 4001};
+    static const cm_address elsewhere = CM_ADDRESS_IPV4(10, 0, 0, 2, 4001);
     rig r;
     caller c, enemy;
     make(&r, 12, true, 4);
@@ -413,7 +413,7 @@ Test(gate, half_open_ones_make_place)
     cr_assert_eq((int)result.verdict, CM_GATE_PASS);
     for (uint32_t i = 0; i < 400; i++) {
         memset(&other, 0, sizeof other);
-        other.from = (cm_client_address){0x01000000u * (i % 250) + 10, (uint16_t)(5000 + i)};
+        other.from = CM_ADDRESS_IPV4(10, 0, 0, (uint8_t)(i % 250), (uint16_t)(5000 + i));
         knock(&r, &other, false);
         receive(&r, other.from, other.connect, other.connect_size, &result);
         cr_assert_eq((int)result.verdict, CM_GATE_PASS, "%u", i);
@@ -483,7 +483,8 @@ Test(gate, all_addresses_have_so_many_connects)
         bool strange = i % 2 == 1;
         give_token(&r, &c, NULL, UNIX_S + 1, 0);
         c.token.body.key_id += strange ? 77 : 0;
-        c.from.host ^= i << 8;
+        c.from.ip[13] ^= (uint8_t)i;
+        c.from.ip[14] ^= (uint8_t)(i >> 8);
         knock(&r, &c, true);
         cm_datagram_reason reason = enter(&r, &c, &why);
         cr_assert(!strange || reason == CM_DATAGRAM_TOKEN, "%s", cm_datagram_reason_text(reason));
@@ -494,7 +495,8 @@ Test(gate, all_addresses_have_so_many_connects)
     cr_expect_eq(in, 3000);
     for (uint32_t i = 0; i < 3000; i++) {
         give_token(&r, &c, NULL, UNIX_S + 1, 0);
-        c.from.host ^= i << 8;
+        c.from.ip[13] ^= (uint8_t)i;
+        c.from.ip[14] ^= (uint8_t)(i >> 8);
         knock(&r, &c, true);
         crowd += enter(&r, &c, &why) == CM_DATAGRAM_CROWD;
     }
@@ -580,7 +582,70 @@ Test(gate, one_address_has_so_many_connects)
     make(&r, 6, true, 4);
     cr_expect_eq(connect_often(&r, 2000), 2000 - 512);
     give_token(&r, &c, NULL, UNIX_S + 1, 0);
-    c.from.host ^= 0x55000000;
+    c.from.ip[15] ^= 0x55;
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+    cm_gate_destroy(r.gate);
+}
+
+static cm_address at(const char *text)
+{
+    cm_address address;
+    return cm_address_read(text, &address) ? address : (cm_address){.port = 0};
+}
+
+// Of IPv6 a customer has a /64 at least: what one of its addresses spends, or is banned for, counts
+// for all of them, and for nobody beside it.
+Test(gate, a_64_counts_as_one_address)
+{
+    rig r;
+    caller c;
+    carom_reason why;
+    uint32_t busy = 0;
+    make(&r, 6, true, 4);
+    for (uint32_t i = 0; i < 600; i++) {
+        give_token(&r, &c, NULL, UNIX_S, 0);
+        c.from = at("[2001:db8:0:1::1]:4000");
+        c.from.ip[15] = (uint8_t)i;
+        c.from.ip[8] = (uint8_t)(i >> 8);
+        knock(&r, &c, true);
+        busy += enter(&r, &c, &why) == CM_DATAGRAM_BUSY;
+    }
+    cr_expect_eq(busy, 600 - 512);
+    give_token(&r, &c, NULL, UNIX_S + 1, 0);
+    c.from = at("[2001:db8:0:2::1]:4000");
+    knock(&r, &c, true);
+    expect(&r, &c, IN);
+
+    cr_assert(cm_bans_add(cm_gate_banned_addresses(r.gate),
+                          cm_address_network(at("[2001:db8:0:3::1]:1").ip)));
+    give_token(&r, &c, NULL, UNIX_S + 1, 0);
+    c.from = at("[2001:db8:0:3:ffff::2]:4000"); // the neighbour
+    knock(&r, &c, true);
+    expect(&r, &c, CM_DATAGRAM_BANNED, CAROM_REASON_BANNED);
+    cm_gate_destroy(r.gate);
+}
+
+// A cookie is for all sixteen bytes; and a token is bound to all of them.
+Test(gate, each_byte_of_an_address_counts)
+{
+    rig r;
+    caller c;
+    make(&r, 6, true, 4);
+    give_token(&r, &c, NULL, UNIX_S + 1, 0);
+    c.from = at("[2001:db8::1]:4000");
+    knock(&r, &c, true);
+    c.from.ip[7] ^= 1;
+    expect(&r, &c, CM_DATAGRAM_COOKIE, CAROM_REASON_NONE);
+    c.from.ip[7] ^= 1;
+    c.token.body.is_bound = true;
+    c.sealed_size = 0;
+    memcpy(c.token.body.bound_ip, c.from.ip, CM_ADDRESS_BYTES);
+    c.token.body.bound_ip[2] ^= 1;
+    knock(&r, &c, true);
+    expect(&r, &c, CM_DATAGRAM_ADDRESS, CAROM_REASON_TOKEN_ADDRESS);
+    c.token.body.bound_ip[2] ^= 1;
+    c.sealed_size = 0;
     knock(&r, &c, true);
     expect(&r, &c, IN);
     cm_gate_destroy(r.gate);

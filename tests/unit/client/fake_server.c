@@ -35,8 +35,7 @@ void fake_server_make(fake_server *s, uint64_t seed, uint32_t cubes, const cm_li
     memset(s, 0, sizeof *s);
     s->net = cm_net_virtual_create(seed);
     s->net_before = cm_net_use(s->net);
-    cm_host_def def = {.address = htonl(0x7f000001),
-                       .port = FAKE_PORT,
+    cm_host_def def = {.listen = CM_ADDRESS_IPV4(127, 0, 0, 1, FAKE_PORT),
                        .peers = 8,
                        .timeout_ms = 60000,
                        .seed = 1};

@@ -98,9 +98,8 @@ Test(config, wrong_values_name_place_and_expectation)
     refused("{\n\"workes\": 1}", "test.json:2: unknown key 'workes', did you mean 'workers'?");
     refused("{\"db\": \"a\", \"db\": \"b\"}", "test.json:1");
     refused("{\n\"db\": \"a\",\n}", "test.json:3");
-    refused("{\n\"listen\": \"host\"}", "test.json:2: listen: 'host', expected an IPv4 address");
-    refused("{\n\n\"http\": \"localhost\"}",
-            "test.json:3: http: 'localhost', expected an IPv4 address");
+    refused("{\n\"listen\": \"host\"}", "test.json:2: listen: 'host', expected an address");
+    refused("{\n\n\"http\": \"localhost\"}", "test.json:3: http: 'localhost', expected an address");
     refused("[]", "expected a JSON object");
     refused("", "test.json:1");
 }
@@ -181,10 +180,26 @@ Test(config, only_addresses)
 {
     cm_config config;
     cm_config_error error = {0};
-    const char *good[] = {"127.0.0.1:0", "127.1.2.3:65535", "localhost:9400", "0.0.0.0:1"};
-    const char *bad[] = {"127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x",
-                         ":9400",     "[::1]:9400",      "127.0.0.1:",
-                         "",          "127.0.0.1:-1",    "example.org:1"};
+    const char *good[] = {
+        "127.0.0.1:0", "127.1.2.3:65535",     "localhost:9400",        "0.0.0.0:1",
+        "[::1]:9400",  "[2001:db8::1]:65535", "[::ffff:127.0.0.1]:80", "[::]:0"};
+    const char *bad[] = {"127.0.0.1",
+                         "127.0.0.1:65536",
+                         "127.0.0.1:x",
+                         ":9400",
+                         "[::1%lo]:9400",
+                         "127.0.0.1:",
+                         "",
+                         "127.0.0.1:-1",
+                         "example.org:1",
+                         "::1:9400",
+                         "[::1]",
+                         "[127.0.0.1]:1",
+                         "[::1:9400",
+                         "[]:1",
+                         "localhost",
+                         "[fe80::1%eth0]:1",
+                         "127.0.0.1:09400"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         cm_config_default(&config);
         strcpy(config.listen, good[i]);

@@ -387,7 +387,9 @@ Test(attack, strangers_get_less_than_they_send)
     cm_gate *door = cm_gate_create(&def);
     uint64_t in = 0, out = 0;
     for (uint32_t i = 0; i < 100000; i++) {
-        cm_client_address from = {cm_rng_below(&rng, UINT32_MAX), (uint16_t)(i % 60000 + 1)};
+        cm_address from = CM_ADDRESS_IPV4(0, 0, 0, 0, (uint16_t)(i % 60000 + 1));
+        uint32_t drawn = cm_rng_below(&rng, UINT32_MAX);
+        memcpy(from.ip + 12, &drawn, sizeof drawn);
         uint8_t bytes[CM_PATH_LEAST] = {0};
         size_t size = CM_CONNECT_LEAST + cm_rng_below(&rng, CM_TOKEN_MAX);
         cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};

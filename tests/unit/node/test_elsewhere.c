@@ -33,8 +33,7 @@ static uint16_t entry_of(void *context, const cm_token *token)
 static void open_porch(street *s, uint32_t i, uint16_t home)
 {
     porch *p = &s->porches[i];
-    cm_host_def def = {.address = htonl(0x7f000001),
-                       .port = (uint16_t)(DOOR_PORT + i),
+    cm_host_def def = {.listen = CM_ADDRESS_IPV4(127, 0, 0, 1, (uint16_t)(DOOR_PORT + i)),
                        .peers = 4,
                        .timeout_ms = 10000,
                        .seed = i,
@@ -44,7 +43,7 @@ static void open_porch(street *s, uint32_t i, uint16_t home)
     p->home = home;
     p->host = cm_host_create(&def, error, sizeof error);
     cr_assert_not_null(p->host, "%s", error);
-    carom_token_address address = {{127, 0, 0, 1}, (uint16_t)(DOOR_PORT + i)};
+    cm_address address = CM_ADDRESS_IPV4(127, 0, 0, 1, (uint16_t)(DOOR_PORT + i));
     cm_gate_set_addresses(cm_host_gate(p->host), &address, 1);
     cm_gate_set_directory(cm_host_gate(p->host), entry_of, p);
 }

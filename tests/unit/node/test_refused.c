@@ -272,15 +272,14 @@ Test(refused, a_full_server_leads_to_the_next)
 {
     away a;
     away_make(&a, &(away_def){.seed = 31, .tokens = true, .lossless = true});
-    cm_host_def def = {.address = htonl(0x7f000001),
-                       .port = AWAY_PORT + 1,
+    cm_host_def def = {.listen = CM_ADDRESS_IPV4(127, 0, 0, 1, AWAY_PORT + 1),
                        .peers = 1,
                        .timeout_ms = 10000,
                        .keys = &a.keys};
     char error[256] = "";
     cm_host *host = cm_host_create(&def, error, sizeof error);
     cr_assert_not_null(host, "%s", error);
-    carom_token_address address = {{127, 0, 0, 1}, AWAY_PORT + 1};
+    cm_address address = CM_ADDRESS_IPV4(127, 0, 0, 1, AWAY_PORT + 1);
     cm_link_def link = {.latency_us = 25000};
     cm_net_link_port(a.net, AWAY_PORT + 1, &link);
     cm_gate_set_addresses(cm_host_gate(host), &address, 1);

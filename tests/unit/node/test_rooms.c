@@ -76,8 +76,10 @@ static void open_house(house *h)
     memset(h, 0, sizeof *h);
     h->net = cm_net_virtual_create(4);
     cm_net_use(h->net);
-    cm_host_def def = {
-        .address = htonl(0x7f000001), .port = PORT, .peers = PEERS, .timeout_ms = 10000, .seed = 1};
+    cm_host_def def = {.listen = CM_ADDRESS_IPV4(127, 0, 0, 1, PORT),
+                       .peers = PEERS,
+                       .timeout_ms = 10000,
+                       .seed = 1};
     char error[256] = "";
     h->host = cm_host_create(&def, error, sizeof error);
     cr_assert_not_null(h->host, "%s", error);

@@ -49,7 +49,7 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
 static void open_site(site *s)
 {
     char error[256];
-    cm_http_def def = {.address = htonl(INADDR_LOOPBACK), .get = get, .user = s};
+    cm_http_def def = {.address = CM_ADDRESS_IPV4(127, 0, 0, 1, 0), .get = get, .user = s};
     *s = (site){.now_us = 1000000, .page_size = 10};
     s->http = cm_http_create(&def, error, sizeof error);
     cr_assert_not_null(s->http, "%s", error);
@@ -519,9 +519,9 @@ Test(http, a_taken_port_is_said)
     site s;
     char error[256], port[16];
     open_site(&s);
-    cm_http_def def = {.address = htonl(INADDR_LOOPBACK), .port = cm_http_port(s.http)};
+    cm_http_def def = {.address = CM_ADDRESS_IPV4(127, 0, 0, 1, cm_http_port(s.http))};
     cr_expect_null(cm_http_create(&def, error, sizeof error));
-    snprintf(port, sizeof port, ":%u: ", (unsigned)def.port);
+    snprintf(port, sizeof port, ":%u: ", (unsigned)def.address.port);
     cr_expect_not_null(strstr(error, port), "%s", error);
     cm_http_destroy(s.http);
 }

@@ -261,8 +261,7 @@ Test(loopback, enet_gives_a_name_once)
     char error[256] = "";
     cm_net *net = cm_net_virtual_create(3);
     cm_net_use(net);
-    cm_host_def def = {.address = htonl(0x7f000001),
-                       .port = PORT,
+    cm_host_def def = {.listen = CM_ADDRESS_IPV4(127, 0, 0, 1, PORT),
                        .peers = CAPACITY,
                        .timeout_ms = 10000,
                        .seed = 1};

@@ -17,7 +17,7 @@ static void draw(cm_rng *rng, uint8_t *bytes, size_t size)
 typedef struct rig {
     cm_rng rng;
     cm_cookie_jar jar;
-    cm_client_address address;
+    cm_address address;
     uint8_t secret[CM_KEY_BYTES], token[CM_TOKEN_MAX], token_key[CM_KEY_BYTES];
     size_t token_size;
     cm_hello hello;
@@ -40,7 +40,7 @@ static void knock(rig *r, uint64_t seed, size_t token_size, uint64_t now_us)
     draw(&r->rng, r->token_key, sizeof r->token_key);
     draw(&r->rng, r->enet, sizeof r->enet);
     r->token_size = token_size;
-    r->address = (cm_client_address){0x0100007f, 40000};
+    r->address = CM_ADDRESS_IPV4(127, 0, 0, 1, 40000);
     cm_crypto_public(r->secret, r->hello.client_public);
     r->hello.protocol = 3;
 
@@ -72,7 +72,7 @@ static void knock(rig *r, uint64_t seed, size_t token_size, uint64_t now_us)
 }
 
 // The server's side of the CONNECT: true with keys, and what ENet gets.
-static bool answer(const rig *r, const uint8_t *bytes, size_t size, cm_client_address from,
+static bool answer(const rig *r, const uint8_t *bytes, size_t size, cm_address from,
                    uint64_t now_us, cm_seal *server, uint8_t enet[CM_ENET_CONNECT])
 {
     cm_connect connect;
@@ -138,9 +138,9 @@ Test(handshake, cookie_is_bound)
     knock(&r, 30, 0, 5000000);
     cm_seal server;
     uint8_t enet[CM_ENET_CONNECT];
-    cm_client_address port = r.address, host = r.address;
+    cm_address port = r.address, host = r.address;
     port.port++;
-    host.host ^= 0x01000000;
+    host.ip[15] ^= 1;
     cr_assert_not(answer(&r, r.connect, r.connect_size, port, 5000000, &server, enet));
     cr_assert_not(answer(&r, r.connect, r.connect_size, host, 5000000, &server, enet));
     cr_assert(answer(&r, r.connect, r.connect_size, r.address, 19999999, &server, enet));

@@ -28,10 +28,10 @@ static void make_token(cm_rng *rng, cm_token *token, carom_token_key *key)
     token->body.client_id = UINT64_C(0xfedcba9876543210);
     token->body.expires_unix_s = 2000000000;
     token->body.server_count = 2;
-    token->body.servers[0] = (carom_token_address){{203, 0, 113, 7}, 7777};
-    token->body.servers[1] = (carom_token_address){{127, 0, 0, 1}, 65535};
+    token->body.servers[0] = CM_ADDRESS_IPV4(203, 0, 113, 7, 7777);
+    token->body.servers[1] = CM_ADDRESS_IPV4(127, 0, 0, 1, 65535);
     token->body.is_bound = true;
-    memcpy(token->body.bound_ip, (uint8_t[4]){10, 0, 0, 9}, 4);
+    memcpy(token->body.bound_ip, CM_ADDRESS_IPV4(10, 0, 0, 9, 0).ip, CM_ADDRESS_BYTES);
     strcpy(token->body.room, "arena");
     strcpy(token->body.name, "Zo\xc3\xab");
     token->body.user_data_size = 3;
@@ -40,6 +40,36 @@ static void make_token(cm_rng *rng, cm_token *token, carom_token_key *key)
     draw(rng, key->secret, sizeof key->secret);
     draw(rng, token->id, sizeof token->id);
     draw(rng, token->key, sizeof token->key);
+}
+
+// The same token with other addresses: format 2.
+static void put_token_2(vector_text *out, cm_token token, const carom_token_key *key)
+{
+    cm_token_pass pass = {.server_count = 2};
+    char text[CAROM_TOKEN_TEXT_MAX];
+    token.id[0] ^= 1; // no nonce twice
+    cr_assert(cm_address_read("[2001:db8::7]:7777", &token.body.servers[0]));
+    cr_assert(cm_address_read_ip("2001:db8:0:1:2:3:4:5", token.body.bound_ip));
+    memcpy(pass.servers, token.body.servers, sizeof pass.servers);
+    memcpy(pass.key, token.key, sizeof pass.key);
+    pass.sealed_size = cm_token_seal(&token, key, pass.sealed);
+    cr_assert(cm_token_pass_write(&pass, text, sizeof text));
+    vector_put(out, ",\n  \"token_2\": \"%s\"", text);
+}
+
+// What a CONNECT of ENet's has that a server goes by; the rest is drawn.
+static void make_enet_connect(cm_rng *rng, uint8_t enet[CM_ENET_CONNECT])
+{
+    static const struct {
+        uint8_t at, byte;
+    } fixed[] = {{0, 0x8f}, {1, 0xff},  {4, 0x82},  {5, 0xff}, {6, 0},  {7, 1},  {8, 0},
+                 {9, 0},    {10, 0xff}, {11, 0xff}, {20, 0},   {21, 0}, {22, 0}, {23, 2}};
+    draw(rng, enet, CM_ENET_CONNECT);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        enet[fixed[i].at] = fixed[i].byte;
+    }
+    cr_assert(cm_frame_is_connect(enet));
+    cr_assert_eq(cm_frame_channels(enet), CM_FRAME_CHANNELS);
 }
 
 static void put_sealed(vector_text *out, cm_seal *client, cm_seal *server)
@@ -54,6 +84,7 @@ static void put_sealed(vector_text *out, cm_seal *client, cm_seal *server)
     put(out, "server_0", bytes, cm_frame_seal(server, parts, 2, bytes));
     put(out, "probe", bytes, cm_frame_probe(server, 600, bytes));
     put(out, "probed", bytes, cm_frame_probed(client, 600, bytes));
+    put(out, "probe_64", bytes, cm_frame_probe(server, 64, bytes));
     put(out, "content", (uint8_t[8]){0x80, 0, 0x12, 0x34, 0x85, 0xff, 0, 1}, 8);
 }
 
@@ -73,6 +104,7 @@ Test(vectors, secure)
     cr_assert(cm_token_pass_write(&pass, text, sizeof text));
     vector_put(&out, "{\"token_key_id\": %u, \"token\": \"%s\"", (unsigned)key.id, text);
     put(&out, "token_key", key.secret, sizeof key.secret);
+    put_token_2(&out, token, &key);
 
     uint8_t chance[2 * CM_KEY_BYTES], secret[CM_KEY_BYTES], bytes[CM_PATH_LEAST];
     cm_cookie_jar jar;
@@ -85,7 +117,7 @@ Test(vectors, secure)
     put(&out, "server_secret", jar.secret, sizeof jar.secret);
     put(&out, "hello", bytes, cm_hello_write(&hello, bytes));
     cm_challenge challenge;
-    cm_client_address from = {0x0100007f, 40000};
+    cm_address from = CM_ADDRESS_IPV4(127, 0, 0, 1, 40000);
     cm_cookie_challenge(&jar, from, hello.client_public, 5000000, &challenge);
     put(&out, "challenge", bytes, cm_challenge_write(&challenge, bytes));
     cm_refusal refusal = {.reason = CAROM_REASON_ELSEWHERE, .port = 9400};
@@ -102,7 +134,7 @@ Test(vectors, secure)
     cm_seal_begin(&client, CM_SEAL_CLIENT, cm_connect_id(challenge.cookie), &secrets);
     cm_seal_begin(&server, CM_SEAL_SERVER, cm_connect_id(challenge.cookie), &secrets);
     uint8_t enet[CM_ENET_CONNECT];
-    draw(&rng, enet, sizeof enet);
+    make_enet_connect(&rng, enet);
     cm_connect connect = {.attempt = 3,
                           .cookie = challenge.cookie,
                           .client_public = hello.client_public,

@@ -39,10 +39,10 @@ Test(token, says_what_was_issued)
     cr_assert_eq(token.client_id, def.client_id);
     cr_assert_eq(token.expires_unix_s, def.expires_unix_s);
     cr_assert_eq(token.server_count, 2);
-    cr_assert_arr_eq(token.servers[0].ip, ((uint8_t[4]){203, 0, 113, 7}), 4);
+    cr_assert_arr_eq(token.servers[0].ip, CM_ADDRESS_IPV4(203, 0, 113, 7, 0).ip, CM_ADDRESS_BYTES);
     cr_assert_eq(token.servers[0].port, 7777);
     cr_assert_eq(token.servers[1].port, 65535);
-    cr_assert_arr_eq(token.bound_ip, ((uint8_t[4]){10, 0, 0, 255}), 4);
+    cr_assert_arr_eq(token.bound_ip, CM_ADDRESS_IPV4(10, 0, 0, 255, 0).ip, CM_ADDRESS_BYTES);
     cr_assert_str_eq(token.room, "arena");
     cr_assert_str_eq(token.name, "Zo\xc3\xab");
     cr_assert_eq(token.user_data_size, 3);
@@ -105,12 +105,66 @@ Test(token, largest_fits_a_path_of_548_bytes)
     cr_assert_eq(carom_token_issue(&def, &key, text, strlen(text), NULL), CAROM_ERROR_MEMORY);
 }
 
+// Format 2 is for IPv6 alone, and has no more bytes than every path carries.
+Test(token, names_ipv6_in_format_2)
+{
+    carom_token_key key;
+    carom_token_def def;
+    setup(&key, &def);
+    char text[CAROM_TOKEN_TEXT_MAX];
+    const char *field;
+    cm_token_pass pass;
+    carom_token token;
+    def.servers[0] = "[::ffff:203.0.113.7]:7777"; // mapped is IPv4
+    cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, NULL), CAROM_OK);
+    cr_assert(cm_token_pass_read(text, &pass));
+    cr_assert_eq(pass.sealed[0], 1);
+    cr_assert(cm_address_equal(&pass.servers[0], &CM_ADDRESS_IPV4(203, 0, 113, 7, 7777)));
+
+    def.servers[1] = "[2001:db8::1]:65535";
+    def.bound_address = "2001:db8::9";
+    def.name = "Ann";
+    cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, NULL), CAROM_OK);
+    cr_assert(cm_token_pass_read(text, &pass));
+    cr_assert_eq(pass.sealed[0], 3);
+    cr_assert_eq(carom_token_read(text, &key, &token), CAROM_OK);
+    cr_assert(cm_address_equal(&token.servers[0], &CM_ADDRESS_IPV4(203, 0, 113, 7, 7777)));
+    char written[CM_ADDRESS_TEXT_MAX];
+    cm_address_write(&token.servers[1], written);
+    cr_assert_str_eq(written, "[2001:db8::1]:65535");
+    cm_address_write_ip(token.bound_ip, written);
+    cr_assert_str_eq(written, "2001:db8::9");
+    cr_assert_str_eq(token.name, "Ann");
+    // An open part of the other format is no token: the servers are 16 bytes each.
+    pass.sealed[0] = 1;
+    cr_assert(cm_token_pass_write(&pass, text, sizeof text));
+    cr_assert_eq(carom_token_read(text, &key, &token), CAROM_ERROR_CORRUPT);
+
+    static const uint8_t data[CAROM_TOKEN_DATA_MAX];
+    def = carom_default_token_def();
+    def.client_id = def.expires_unix_s = 9;
+    def.room = "0123456789012345678901234567890";
+    def.name = "01234567890123456789012345678901";
+    def.user_data = data;
+    def.user_data_size = sizeof data;
+    def.servers[0] = "[::1]:1"; // one beside the largest of everything
+    cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, &field), CAROM_OK);
+    def.servers[1] = def.servers[2] = "[::1]:2";
+    cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, &field), CAROM_ERROR_ARGUMENT);
+    cr_assert_str_eq(field, "user_data");
+    def.user_data_size -= 26;
+    cr_assert_eq(carom_token_issue(&def, &key, text, sizeof text, &field), CAROM_OK);
+    cr_assert(cm_token_pass_read(text, &pass));
+    cr_assert_eq(pass.sealed_size, CM_TOKEN_MAX);
+}
+
 // Whatever is wrong in a def is named.
 Test(token, refuses_what_no_server_takes)
 {
     static const char *const addresses[] = {
-        "",           "1.2.3.4",    "1.2.3.4:0", "1.2.3:5",    "1.2.3.256:5", "1.2.3.4:65536",
-        "01.2.3.4:5", "1.2.3.4:5 ", "host:7777", "1.2.3.4:-1", "1.2.3.4.5:6", "1.2.3.4:007"};
+        "",           "1.2.3.4",    "1.2.3.4:0", "1.2.3:5",        "1.2.3.256:5", "1.2.3.4:65536",
+        "01.2.3.4:5", "1.2.3.4:5 ", "host:7777", "1.2.3.4:-1",     "1.2.3.4.5:6", "1.2.3.4:007",
+        "::1:5",      "[::1]",      "[::1]:0",   "[fe80::1%lo]:5", "[1.2.3.4]:5", "[::1]:5 "};
     carom_token_key key;
     carom_token_def def;
     char text[CAROM_TOKEN_TEXT_MAX];
