@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """Issues a connect token from a backend in Python, with nothing of Carom's: python3-nacl alone.
 
-    issue_token.py KEY_FILE CLIENT_ID A.B.C.D:PORT [ROOM [NAME [USER_DATA_HEX]]]
+    issue_token.py KEY_FILE CLIENT_ID ADDRESS [ROOM [NAME [USER_DATA_HEX]]]
 
-prints one line, which the player's game hands to carom_client_connect_token. The bytes are those of
+where ADDRESS is A.B.C.D:PORT or [IPv6]:PORT, prints one line, which the player's game hands to
+carom_client_connect_token. The bytes are those of
 proto/PROTOCOL.md, little-endian:
 
     OFFSET  SIZE  the sealed part
-    0       1     kind: 1, a connect token
+    0       1     kind: 1, a connect token; 3, one whose addresses have 16 bytes, for IPv6
     1       4     key id
     5       8     expires, seconds of 1970
     13      24    nonce, drawn by chance
@@ -15,9 +16,10 @@ proto/PROTOCOL.md, little-endian:
     37 + n  16    tag
 
     A token's text is base64url without padding of: 2 size of the sealed part | the sealed part |
-    32 key of the connection | 1 address count, 6 each
+    32 key of the connection | 1 address count, 6 or 18 each
 """
 import base64
+import ipaddress
 import os
 import struct
 import sys
@@ -40,7 +42,7 @@ def read_key(path):
 
 def pack_address(text):
     host, port = text.rsplit(":", 1)
-    return bytes(int(part) for part in host.split(".")) + struct.pack("<H", int(port))
+    return ipaddress.ip_address(host.strip("[]")).packed + struct.pack("<H", int(port))
 
 
 def counted(text):
@@ -53,10 +55,11 @@ def issue(key, client_id, server, room="", name="", user_data=b""):
     connection_key = os.urandom(32)
     servers = bytes([1]) + pack_address(server)
     plain = struct.pack("<Q", client_id) + connection_key + servers
-    plain += bytes([0])  # not bound to an address; else 1 and its four bytes
+    plain += bytes([0])  # not bound to an address; else 1 and its 4 or 16 bytes
     plain += counted(room) + counted(name) + struct.pack("<H", len(user_data)) + user_data
     nonce = os.urandom(24)
-    head = struct.pack("<BIQ", 1, key_id, int(time.time()) + LIFETIME_S) + nonce
+    kind = 1 if len(servers) == 1 + 6 else 3
+    head = struct.pack("<BIQ", kind, key_id, int(time.time()) + LIFETIME_S) + nonce
     sealed = head + seal(plain, head, nonce, secret)
     token = struct.pack("<H", len(sealed)) + sealed + connection_key + servers
     return base64.urlsafe_b64encode(token).rstrip(b"=").decode()

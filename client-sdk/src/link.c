@@ -15,6 +15,8 @@
 
 #include <enet/enet.h>
 
+#include "client-sdk/src/lookup.h"
+#include "client-sdk/src/relay.h"
 #include "shared/base/assert.h"
 #include "shared/transport/enet_hooks.h"
 #include "shared/wire/control.h"
@@ -59,7 +61,10 @@ struct cm_client_link {
 
     // The handshake.
     cm_token_pass pass; // sealed_size 0: no token
-    ENetAddress addresses[CAROM_TOKEN_SERVERS_MAX];
+    cm_address addresses[CAROM_TOKEN_SERVERS_MAX];
+    cm_address aimed;                // of them, where datagrams go now
+    ENetAddress route;               // and where ENet sends them: there, or to the relay
+    cm_relay relay;                  // to an IPv6 server
     uint32_t address_count, address; // tried now
     uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];
     uint32_t hellos;                     // sent to this address
@@ -101,7 +106,7 @@ static uint64_t now_us(void)
 static void send_raw(cm_client_link *link, const uint8_t *bytes, size_t size)
 {
     ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
-    if (enet_socket_send(link->host->socket, &link->addresses[link->address], &buffer, 1) > 0) {
+    if (enet_socket_send(link->host->socket, &link->route, &buffer, 1) > 0) {
         link->info.bytes_out += size;
     }
 }
@@ -212,15 +217,14 @@ static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
     }
 }
 
-static bool receive(void *owner, uint32_t host, uint16_t port, uint8_t **received,
+static bool receive(void *owner, uint32_t *host, uint16_t *port, uint8_t **received,
                     size_t *received_size)
 {
     cm_client_link *link = owner;
     uint8_t *bytes = *received;
     size_t size = *received_size;
-    const ENetAddress *server = &link->addresses[link->address];
     link->info.bytes_in += size;
-    bool ours = host == server->host && port == server->port && size > 0;
+    bool ours = *host == link->route.host && *port == link->route.port && size > 0;
     uint8_t type = ours ? bytes[0] : 0;
     cm_refusal refusal;
     if (type == CM_WIRE_SEALED || type == CM_WIRE_PROBE || type == CM_WIRE_PROBED) {
@@ -290,8 +294,27 @@ static void next_address(cm_client_link *link)
     link->asked_port = link->addresses[link->address].port;
 }
 
+// Datagrams go to the present address. Where no way leads there they are lost.
+static void aim(cm_client_link *link)
+{
+    const cm_address *to = &link->addresses[link->address];
+    if (cm_address_equal(to, &link->aimed)) {
+        return;
+    }
+    link->aimed = *to;
+    if (cm_address_is_ipv4(to->ip)) {
+        link->route.port = to->port;
+        memcpy(&link->route.host, to->ip + 12, sizeof link->route.host);
+    } else {
+        bool open = cm_relay_aim(&link->relay, link->host, to);
+        link->route.port = open ? link->relay.port : 0;
+        link->route.host = ENET_HOST_TO_NET_32(0x7f000001u);
+    }
+}
+
 static void send_hello(cm_client_link *link)
 {
+    aim(link);
     cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
     memcpy(hello.client_public, link->public_key, CM_KEY_BYTES);
     link->hello_ms = enet_time_get();
@@ -328,7 +351,7 @@ static void say_hello(cm_client_link *link)
     if (!hello_is_due(link)) {
         return;
     }
-    ENetAddress *address = &link->addresses[link->address];
+    cm_address *address = &link->addresses[link->address];
     bool moved = address->port != link->asked_port;
     if (link->hellos >= LINK_HELLOS && (moved || link->address_count > 1)) {
         address->port = link->asked_port;
@@ -429,7 +452,7 @@ static void connect_enet(cm_client_link *link)
     }
     cm_path_begin(&link->path, now_us());
     hold_settings(link, &link->host->peers[0]); // before the request is made: it carries them
-    link->peer = enet_host_connect(link->host, &link->addresses[link->address], LINK_CHANNELS, 0);
+    link->peer = enet_host_connect(link->host, &link->route, LINK_CHANNELS, 0);
     CM_ASSERT(link->peer == &link->host->peers[0]);
     link->peer->data = &link->hooks;
     uint8_t id[4] = {(uint8_t)link->cookie, (uint8_t)(link->cookie >> 8),
@@ -454,6 +477,8 @@ static void destroy(cm_transport *transport, carom_reason reason)
     if (link->peer != NULL) {
         enet_peer_disconnect_now(link->peer, reason);
     }
+    cm_relay_pump(&link->relay); // the farewell
+    cm_relay_close(&link->relay);
     if (link->host != NULL) {
         enet_host_destroy(link->host);
     }
@@ -481,6 +506,7 @@ static bool service(cm_client_link *link, ENetEvent *event)
     for (uint32_t round = 0; round < LINK_ROUNDS; round++) {
         // Otherwise ENet would send a bandwidth command, which our servers refuse.
         link->host->recalculateBandwidthLimits = 0;
+        cm_relay_pump(&link->relay);
         if (enet_host_service(link->host, event, 0) > 0) {
             return true;
         }
@@ -598,6 +624,7 @@ static void flush(cm_transport *transport)
         send_raw(link, link->datagram, cm_frame_probe(&link->seal, probe, link->datagram));
     }
     enet_host_flush(link->host);
+    cm_relay_pump(&link->relay);
     link->info.bytes_out += link->host->totalSentData;
     link->host->totalSentData = 0;
 }
@@ -613,11 +640,9 @@ static cm_transport_caps caps_of(const cm_transport *transport, cm_connection_id
 static cm_transport_status status_of(const cm_transport *transport, cm_connection_id connection)
 {
     const cm_client_link *link = (const cm_client_link *)transport;
-    const ENetAddress *address = &link->addresses[link->address];
     (void)connection;
     cm_transport_status status = link->info;
-    status.address = CM_ADDRESS_IPV4(0, 0, 0, 0, address->port);
-    memcpy(status.address.ip + 12, &address->host, sizeof address->host);
+    status.address = link->addresses[link->address];
     status.silence_ms = enet_time_get() - link->heard_ms;
     if (link->peer != NULL) {
         status.round_trip_ms = link->peer->roundTripTime;
@@ -651,19 +676,12 @@ static const cm_transport_functions functions = {.begin = begin,
 static carom_result find_addresses(cm_client_link *link, const cm_client_link_def *def)
 {
     for (uint32_t i = 0; def->pass != NULL && i < def->pass->server_count; i++) {
-        const cm_address *server = &def->pass->servers[i];
-        if (cm_address_is_ipv4(server->ip)) {
-            ENetAddress *address = &link->addresses[link->address_count++];
-            memcpy(&address->host, server->ip + 12, sizeof address->host);
-            address->port = server->port;
+        if (cm_address_is_host(def->pass->servers[i].ip)) {
+            link->addresses[link->address_count++] = def->pass->servers[i];
         }
     }
     if (def->pass == NULL) {
-        if (enet_address_set_host(&link->addresses[0], def->host) != 0) {
-            return CAROM_ERROR_NOT_FOUND;
-        }
-        link->addresses[0].port = def->port;
-        link->address_count = 1;
+        link->address_count = cm_lookup(def->host, def->port, link->addresses);
     }
     return link->address_count > 0 ? CAROM_OK : CAROM_ERROR_NOT_FOUND;
 }

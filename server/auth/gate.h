@@ -47,7 +47,8 @@
     X(FORGED, "sealed by someone else, or changed on the way")                                     \
     X(COMMAND, "holds a command that is not allowed")                                              \
     X(ACKS, "asks for more acks than are given")                                                   \
-    X(CHANNELS, "a connect with another number of channels than 2")
+    X(CHANNELS, "a connect with another number of channels than 2")                                \
+    X(SOURCE, "from an address that is nobody's: of 240/4, multicast, link-local or ::")
 
 typedef enum cm_datagram_reason {
 #define CM_DATAGRAM_ENUM(name, text) CM_DATAGRAM_##name,

@@ -17,13 +17,13 @@
 static void explain(const cm_bots_summary *s, const cm_bots_options *options)
 {
     if (s->unopened > 0) {
-        cm_cli_error("bots: --connect: %u of %u could not begin: '%s' has no IPv4 address, or this "
+        cm_cli_error("bots: --connect: %u of %u could not begin: '%s' has no address, or this "
                      "machine no socket to spare",
                      (unsigned)s->unopened, (unsigned)s->clients, options->host);
     }
     for (uint32_t i = 0; i < CAROM_REASON_COUNT; i++) {
         if (s->refused[i] > 0) {
-            cm_cli_error("bots: %s:%u: %u of %u refused or ended: %s", options->host,
+            cm_cli_error("bots: %s port %u: %u of %u refused or ended: %s", options->host,
                          (unsigned)options->port, (unsigned)s->refused[i], (unsigned)s->clients,
                          carom_reason_text((carom_reason)i));
         }
@@ -43,7 +43,8 @@ static bool read_address(const char *text, cm_bots_options *options)
         cm_cli_error("bots: --connect: '%s', expected HOST:PORT", text != NULL ? text : "");
         return false;
     }
-    memcpy(options->host, text, (size_t)(colon - text));
+    bool brackets = text[0] == '[' && colon[-1] == ']';
+    memcpy(options->host, text + brackets, (size_t)(colon - text) - 2 * brackets);
     options->port = (uint16_t)port;
     return true;
 }
@@ -140,7 +141,7 @@ static const char *why_not(carom_result result)
     return result == CAROM_ERROR_NOT_BUILT
                ? "ENet does not call our socket functions, expected a shared libenet"
            : result == CAROM_ERROR_ARGUMENT
-               ? "no token can be issued: expected --connect A.B.C.D:PORT"
+               ? "no token can be issued: expected --connect A.B.C.D:PORT or [IPv6]:PORT"
                : carom_result_text(result);
 }
 

@@ -98,7 +98,7 @@ const cm_command cm_serve_command = {
     "  --config FILE       configuration, JSON\n"
     "  --db FILE           database of scenes\n"
     "  --matches DIR       where match files are written, by one server at a time\n"
-    "  --listen HOST:PORT  UDP address\n"
+    "  --listen HOST:PORT  UDP address, A.B.C.D:PORT or [IPv6]:PORT; [::] takes IPv4 clients too\n"
     "  --scene NAME|FILE   opens a room of the scene's name: a name in the database, or a file\n"
     "  --room NAME=SCENE[:KEY=NUMBER...]\n"
     "                      opens a room of that name; may be given again and again. Players come\n"

@@ -8,6 +8,7 @@
 #include "shared/net/net_impl.h"
 
 #include "shared/base/assert.h"
+#include "shared/transport/socket_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,24 +49,47 @@ void cm_kernel_receive_buffer(int socket_fd, int size)
     }
 }
 
-static struct sockaddr_in address_of(uint32_t host, uint16_t port)
+// ENet makes its socket before it says where it is to listen. On an IPv6 address another one takes
+// its descriptor; on [::] that one hears IPv4 too, whose addresses then come as ::ffff:a.b.c.d.
+static bool make_ipv6(int socket_fd)
 {
-    struct sockaddr_in address;
-    memset(&address, 0, sizeof address);
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = host;
-    address.sin_port = htons(port);
-    return address;
+    int both = 0, made = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool good = made >= 0 && setsockopt(made, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both) == 0 &&
+                dup3(made, socket_fd, O_CLOEXEC) == socket_fd;
+    if (made >= 0) {
+        close(made);
+    }
+    return good;
 }
 
-static void send_now(cm_net *net, int socket_fd, uint32_t host, uint16_t port, struct iovec *parts,
+int cm_kernel_socket_bind(int socket_fd, const cm_address *address)
+{
+    struct sockaddr_storage in;
+    socklen_t size = cm_socket_address_write(address, &in);
+    if (in.ss_family == AF_INET6 && !make_ipv6(socket_fd)) {
+        return -1;
+    }
+    return bind(socket_fd, (struct sockaddr *)&in, size);
+}
+
+int cm_kernel_socket_address(int socket_fd, cm_address *address)
+{
+    struct sockaddr_storage in;
+    socklen_t size = sizeof in;
+    memset(&in, 0, sizeof in);
+    bool known = getsockname(socket_fd, (struct sockaddr *)&in, &size) == 0 &&
+                 cm_socket_address_read(&in, address);
+    return known ? 0 : -1;
+}
+
+static void send_now(cm_net *net, int socket_fd, const cm_address *to, struct iovec *parts,
                      size_t count)
 {
-    struct sockaddr_in address = address_of(host, port);
+    struct sockaddr_storage address;
     struct msghdr message;
     memset(&message, 0, sizeof message);
     message.msg_name = &address;
-    message.msg_namelen = sizeof address;
+    message.msg_namelen = cm_socket_address_write(to, &address);
     message.msg_iov = parts;
     message.msg_iovlen = count;
     // A full socket, no route, a filter: this datagram is lost, as any may be; the next peer's
@@ -99,7 +123,7 @@ static void send_first(cm_net *net)
 {
     cm_datagram datagram = cm_datagram_pop(&net->outbound);
     struct iovec part = {datagram.bytes, datagram.size};
-    send_now(net, datagram.socket, datagram.host, datagram.port, &part, 1);
+    send_now(net, datagram.socket, &datagram.other, &part, 1);
     free(datagram.bytes);
 }
 
@@ -110,7 +134,7 @@ void cm_kernel_pump(cm_net *net)
     }
 }
 
-int cm_kernel_socket_send(cm_net *net, int socket_fd, uint32_t host, uint16_t port,
+int cm_kernel_socket_send(cm_net *net, int socket_fd, const cm_address *to,
                           const cm_net_buffer *buffers, size_t count)
 {
     struct iovec parts[BUFFERS_MAX];
@@ -133,21 +157,20 @@ int cm_kernel_socket_send(cm_net *net, int socket_fd, uint32_t host, uint16_t po
     if (net->has_link) {
         uint8_t bytes[CM_UDP_MAX];
         cm_net_gather(buffers, count, bytes, sizeof bytes);
-        cm_datagram datagram = {
-            .socket = socket_fd, .host = host, .port = port, .size = (uint32_t)size};
+        cm_datagram datagram = {.socket = socket_fd, .other = *to, .size = (uint32_t)size};
         enqueue(net, &net->outbound, &datagram, bytes);
         cm_kernel_pump(net);
     } else {
-        send_now(net, socket_fd, host, port, parts, count);
+        send_now(net, socket_fd, to, parts, count);
     }
     return (int)size;
 }
 
 // One datagram from the kernel: its size, or what fits of it; CM_NET_NO_DATAGRAM, or -1 for a
 // fault.
-static ssize_t receive_now(int socket_fd, uint32_t *host, uint16_t *port, void *bytes, size_t size)
+static ssize_t receive_now(int socket_fd, cm_address *from, void *bytes, size_t size)
 {
-    struct sockaddr_in address;
+    struct sockaddr_storage address;
     struct iovec part = {bytes, size};
     struct msghdr message;
     memset(&address, 0, sizeof address);
@@ -160,8 +183,7 @@ static ssize_t receive_now(int socket_fd, uint32_t *host, uint16_t *port, void *
     if (got < 0) {
         return errno == EAGAIN || errno == EWOULDBLOCK ? CM_NET_NO_DATAGRAM : -1;
     }
-    *host = address.sin_addr.s_addr;
-    *port = ntohs(address.sin_port);
+    (void)cm_socket_address_read(&address, from);
     return got;
 }
 
@@ -194,7 +216,7 @@ static bool draw_in(cm_net *net, int socket_fd)
     }
     for (int i = 0; i < 256; i++) { // a flood must not keep us here
         cm_datagram datagram = {.socket = socket_fd};
-        ssize_t got = receive_now(socket_fd, &datagram.host, &datagram.port, bytes, sizeof bytes);
+        ssize_t got = receive_now(socket_fd, &datagram.other, bytes, sizeof bytes);
         if (got < 0) {
             break;
         }
@@ -204,11 +226,10 @@ static bool draw_in(cm_net *net, int socket_fd)
     return queue->count > 0 && queue->items[0].due_us <= cm_kernel_now_us();
 }
 
-int cm_kernel_socket_receive(cm_net *net, int socket_fd, uint32_t *host, uint16_t *port,
-                             void *bytes, size_t size)
+int cm_kernel_socket_receive(cm_net *net, int socket_fd, cm_address *from, void *bytes, size_t size)
 {
     if (!net->has_link) {
-        ssize_t got = receive_now(socket_fd, host, port, bytes, size);
+        ssize_t got = receive_now(socket_fd, from, bytes, size);
         if (got < 0) {
             return (int)got;
         }
@@ -223,8 +244,7 @@ int cm_kernel_socket_receive(cm_net *net, int socket_fd, uint32_t *host, uint16_
     cm_datagram datagram = cm_datagram_pop(inbound_of(net, socket_fd));
     net->stats.delivered++;
     net->stats.bytes_delivered += datagram.size;
-    *host = datagram.host;
-    *port = datagram.port;
+    *from = datagram.other;
     size_t got = datagram.size < size ? datagram.size : size;
     memcpy(bytes, datagram.bytes, got);
     free(datagram.bytes);

@@ -10,10 +10,9 @@
 
 typedef struct cm_datagram {
     uint64_t due_us;
-    uint64_t number; // breaks ties: the order in which they were sent
-    int socket;      // that sends or receives it
-    uint32_t host;   // the other end, network byte order
-    uint16_t port;   // the other end
+    uint64_t number;  // breaks ties: the order in which they were sent
+    int socket;       // that sends or receives it
+    cm_address other; // the other end
     uint32_t size;
     uint8_t *bytes; // owned
 } cm_datagram;

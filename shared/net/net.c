@@ -7,10 +7,8 @@
 
 #include "shared/base/assert.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define QUEUE_BYTES_MAX    ((size_t)64 << 20) // what waits to be sent through a kernel link
 #define VIRTUAL_START_US   1000000u
@@ -86,6 +84,7 @@ void cm_net_destroy(cm_net *net)
         cm_datagram_queue_clear(&net->inbound[i]);
     }
     free(net->inbound);
+    free(net->stand_ins);
     free(net);
 }
 
@@ -123,6 +122,27 @@ void cm_net_partition(cm_net *net, uint16_t port, bool cut)
     net->ports[port].cut = cut;
 }
 
+void cm_net_name_port(cm_net *net, uint16_t port, const uint8_t ip[CM_ADDRESS_BYTES])
+{
+    CM_ASSERT(net->is_virtual);
+    net->ports[port].named = true;
+    memcpy(net->ports[port].ip, ip, CM_ADDRESS_BYTES);
+}
+
+void cm_net_sender(cm_address *address)
+{
+    *address = cm_net_current()->sender;
+}
+
+size_t cm_net_send(int socket, const cm_address *to, const uint8_t *bytes, size_t size)
+{
+    cm_net *net = cm_net_current();
+    const cm_net_buffer part = {bytes, size};
+    int sent = net->is_virtual ? cm_virtual_socket_send(net, socket, to, &part, 1)
+                               : cm_kernel_socket_send(net, socket, to, &part, 1);
+    return sent > 0 ? (size_t)sent : 0;
+}
+
 uint64_t cm_net_flipped(const cm_net *net, uint16_t port)
 {
     return net->ports[port].flipped;
@@ -133,14 +153,9 @@ uint16_t cm_net_last_port(const cm_net *net)
     if (net->is_virtual) {
         return net->last_port;
     }
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
-    memset(&address, 0, sizeof address);
-    if (net->last_socket < 0 ||
-        getsockname(net->last_socket, (struct sockaddr *)&address, &size) != 0) {
-        return 0;
-    }
-    return ntohs(address.sin_port);
+    cm_address address;
+    bool known = net->last_socket >= 0 && cm_kernel_socket_address(net->last_socket, &address) == 0;
+    return known ? address.port : 0;
 }
 
 void cm_net_stats_get(const cm_net *net, cm_net_stats *stats)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shared/wire/address.h"
+
 typedef struct cm_net cm_net;
 
 // The impairments of datagrams in one direction. Random numbers come from the net's seed.
@@ -43,12 +45,28 @@ bool cm_net_took(void);
 // workers and clients take it. The context is not used.
 void cm_net_random(void *context, void *bytes, size_t size);
 
+// ENet's addresses are of IPv4. An IPv6 address is a stand-in there, an address of 240/4 that its
+// owner took (network byte order), until the owner frees it; 0: CM_STAND_INS_MAX are taken. What
+// ENet sends to a stand-in goes to the address that it stands for.
+#define CM_STAND_INS_MAX 4096u
+uint32_t cm_net_stand_in(const cm_address *address);
+void cm_net_stand_in_free(uint32_t host);
+uint32_t cm_net_stand_ins(void); // that are taken
+bool cm_net_is_stand_in(uint32_t host);
+// Who sent the datagram that this thread received last: ENet is told 240.0.0.0 for an address that
+// is not of IPv4, or is of 240/4 itself.
+void cm_net_sender(cm_address *address);
+// Sends past ENet. Returns the size, 0 where it could not be sent.
+size_t cm_net_send(int socket, const cm_address *to, const uint8_t *bytes, size_t size);
+
 uint64_t cm_net_now_us(const cm_net *net);
 void cm_net_advance(cm_net *net, uint64_t us); // virtual only
 
 // Virtual: the link of the socket bound or allotted to a port (applied to what it sends and to what
 // it receives); a socket without one has that of the net.
 void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link);
+// Virtual: who has the port has this address, instead of 127.0.0.1.
+void cm_net_name_port(cm_net *net, uint16_t port, const uint8_t ip[CM_ADDRESS_BYTES]);
 // Cut: nothing goes to or from the port until healed.
 void cm_net_partition(cm_net *net, uint16_t port, bool cut);
 // Datagrams on their way to a port in which a bit was changed.

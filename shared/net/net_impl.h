@@ -1,5 +1,5 @@
 // Inside shared/net only: what a net is made of, and the socket operations that its two kinds
-// implement. Hosts are in network byte order and ports in host byte order, as ENet has them.
+// implement.
 #ifndef CM_NET_NET_IMPL_H
 #define CM_NET_NET_IMPL_H
 
@@ -10,8 +10,7 @@ typedef struct cm_net_buffer {
     size_t size;
 } cm_net_buffer;
 
-#define CM_LOOPBACK_HOST 0x7f000001u // host byte order
-#define CM_UDP_MAX       65507u
+#define CM_UDP_MAX 65507u
 
 // Virtual: one socket. Its number is CM_VIRTUAL_SOCKET + its place, far from any descriptor, so
 // that a mistaken poll() answers POLLNVAL and touches nothing.
@@ -19,7 +18,7 @@ typedef struct cm_net_buffer {
 typedef struct cm_virtual_socket {
     bool open;
     uint16_t port;
-    uint32_t bound_host;
+    uint8_t bound_ip[CM_ADDRESS_BYTES];
     cm_datagram_queue inbox;
 } cm_virtual_socket;
 
@@ -29,7 +28,11 @@ typedef struct cm_virtual_port {
     bool has_link, cut;
     cm_link_def link;
     uint64_t flipped; // on their way to it
+    bool named;
+    uint8_t ip[CM_ADDRESS_BYTES]; // where it is named
 } cm_virtual_port;
+
+typedef struct cm_stand_ins cm_stand_ins;
 
 struct cm_net {
     bool is_virtual, has_link;
@@ -41,6 +44,8 @@ struct cm_net {
     uint64_t number; // of the next datagram queued
     uint32_t time_offset_ms;
     uint64_t trace;
+    cm_stand_ins *stand_ins; // NULL: none was ever taken
+    cm_address sender;       // of the datagram received last
 
     // Kernel.
     int last_socket;
@@ -63,27 +68,30 @@ cm_net *cm_net_current(void);
 // datagram larger than the buffer is cut.
 #define CM_NET_NO_DATAGRAM (-2)
 
+// What a stand-in stands for; false: nothing.
+bool cm_net_stand_in_find(const cm_net *net, uint32_t host, cm_address *address);
+
 // Counts calls by ENet of each function of socket.c, a bit each; cm_net_took looks at them.
 extern _Thread_local uint32_t cm_net_called;
 
 void cm_virtual_destroy(cm_net *net);
 int cm_virtual_socket_create(cm_net *net);
-int cm_virtual_socket_bind(cm_net *net, int socket, uint32_t host, uint16_t port);
-int cm_virtual_socket_address(cm_net *net, int socket, uint32_t *host, uint16_t *port);
-int cm_virtual_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port,
+int cm_virtual_socket_bind(cm_net *net, int socket, const cm_address *address);
+int cm_virtual_socket_address(cm_net *net, int socket, cm_address *address);
+int cm_virtual_socket_send(cm_net *net, int socket, const cm_address *to,
                            const cm_net_buffer *buffers, size_t count);
-int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t *port, void *bytes,
-                              size_t size);
+int cm_virtual_socket_receive(cm_net *net, int socket, cm_address *from, void *bytes, size_t size);
 bool cm_virtual_socket_ready(cm_net *net, int socket);
 void cm_virtual_socket_destroy(cm_net *net, int socket);
 
 uint64_t cm_kernel_now_us(void);
 int cm_kernel_socket_create(cm_net *net, bool stream);
 void cm_kernel_receive_buffer(int socket, int size);
-int cm_kernel_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port,
+int cm_kernel_socket_bind(int socket, const cm_address *address);
+int cm_kernel_socket_address(int socket, cm_address *address);
+int cm_kernel_socket_send(cm_net *net, int socket, const cm_address *to,
                           const cm_net_buffer *buffers, size_t count);
-int cm_kernel_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t *port, void *bytes,
-                             size_t size);
+int cm_kernel_socket_receive(cm_net *net, int socket, cm_address *from, void *bytes, size_t size);
 // Waits for (1) sending, (2) receiving; returns what is possible, -1 for an error, 4 interrupted.
 int cm_kernel_socket_wait(cm_net *net, int socket, int what, uint32_t timeout_ms);
 void cm_kernel_socket_destroy(cm_net *net, int socket);

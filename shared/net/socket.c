@@ -18,6 +18,8 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 
+#include "shared/transport/socket_address.h"
+
 #define VISIBLE __attribute__((visibility("default")))
 
 enum {
@@ -112,43 +114,48 @@ VISIBLE ENetSocket enet_socket_create(ENetSocketType type)
     return cm_kernel_socket_create(net, type == ENET_SOCKET_TYPE_STREAM);
 }
 
-static struct sockaddr_in kernel_address(const ENetAddress *address)
+// ENet's addresses and ours. A stand-in that was freed is the address of nobody.
+static cm_address from_enet(const cm_net *net, const ENetAddress *address)
 {
-    struct sockaddr_in in;
-    memset(&in, 0, sizeof in);
-    in.sin_family = AF_INET;
-    in.sin_addr.s_addr = address != NULL ? address->host : INADDR_ANY;
-    in.sin_port = htons(address != NULL ? address->port : 0);
-    return in;
+    cm_address to = CM_ADDRESS_IPV4(0, 0, 0, 0, 0);
+    if (address != NULL && !cm_net_stand_in_find(net, address->host, &to)) {
+        to.port = address->port;
+        if (!cm_net_is_stand_in(address->host)) {
+            memcpy(to.ip + 12, &address->host, sizeof address->host);
+        }
+    }
+    return to;
+}
+
+static ENetAddress to_enet(const cm_address *address)
+{
+    ENetAddress to = {.host = htonl(0xf0000000u), .port = address->port};
+    if (cm_address_is_ipv4(address->ip) && address->ip[12] < 240) {
+        memcpy(&to.host, address->ip + 12, sizeof to.host);
+    }
+    return to;
 }
 
 VISIBLE int enet_socket_bind(ENetSocket socket, const ENetAddress *address)
 {
     cm_net *net = cm_net_current();
     cm_net_called |= CALLED_BIND;
-    if (net->is_virtual) {
-        return cm_virtual_socket_bind(net, socket, address != NULL ? address->host : INADDR_ANY,
-                                      address != NULL ? address->port : 0);
-    }
-    struct sockaddr_in in = kernel_address(address);
-    return bind(socket, (struct sockaddr *)&in, sizeof in);
+    cm_address at = from_enet(net, address);
+    return net->is_virtual ? cm_virtual_socket_bind(net, socket, &at)
+                           : cm_kernel_socket_bind(socket, &at);
 }
 
 VISIBLE int enet_socket_get_address(ENetSocket socket, ENetAddress *address)
 {
     cm_net *net = cm_net_current();
+    cm_address at;
     cm_net_called |= CALLED_ADDRESS;
-    if (net->is_virtual) {
-        return cm_virtual_socket_address(net, socket, &address->host, &address->port);
+    int result = net->is_virtual ? cm_virtual_socket_address(net, socket, &at)
+                                 : cm_kernel_socket_address(socket, &at);
+    if (result == 0) {
+        *address = to_enet(&at);
     }
-    struct sockaddr_in in;
-    socklen_t size = sizeof in;
-    if (getsockname(socket, (struct sockaddr *)&in, &size) != 0) {
-        return -1;
-    }
-    address->host = in.sin_addr.s_addr;
-    address->port = ntohs(in.sin_port);
-    return 0;
+    return result;
 }
 
 VISIBLE int enet_socket_listen(ENetSocket socket, int backlog)
@@ -158,26 +165,28 @@ VISIBLE int enet_socket_listen(ENetSocket socket, int backlog)
 
 VISIBLE ENetSocket enet_socket_accept(ENetSocket socket, ENetAddress *address)
 {
-    struct sockaddr_in in;
+    struct sockaddr_storage in;
     socklen_t size = sizeof in;
+    cm_address from;
     if (cm_net_current()->is_virtual) {
         return ENET_SOCKET_NULL;
     }
     int accepted = accept(socket, (struct sockaddr *)&in, &size);
-    if (accepted >= 0 && address != NULL) {
-        address->host = in.sin_addr.s_addr;
-        address->port = ntohs(in.sin_port);
+    if (accepted >= 0 && address != NULL && cm_socket_address_read(&in, &from)) {
+        *address = to_enet(&from);
     }
     return accepted >= 0 ? accepted : ENET_SOCKET_NULL;
 }
 
 VISIBLE int enet_socket_connect(ENetSocket socket, const ENetAddress *address)
 {
-    if (cm_net_current()->is_virtual) {
+    const cm_net *net = cm_net_current();
+    if (net->is_virtual) {
         return -1;
     }
-    struct sockaddr_in in = kernel_address(address);
-    int result = connect(socket, (struct sockaddr *)&in, sizeof in);
+    struct sockaddr_storage in;
+    cm_address to = from_enet(net, address);
+    int result = connect(socket, (struct sockaddr *)&in, cm_socket_address_write(&to, &in));
     return result != 0 && errno == EINPROGRESS ? 0 : result;
 }
 
@@ -249,10 +258,9 @@ VISIBLE int enet_socket_send(ENetSocket socket, const ENetAddress *address,
     cm_net *net = cm_net_current();
     const cm_net_buffer *parts = (const cm_net_buffer *)(const void *)buffers;
     cm_net_called |= CALLED_SEND;
-    if (net->is_virtual) {
-        return cm_virtual_socket_send(net, socket, address->host, address->port, parts, count);
-    }
-    return cm_kernel_socket_send(net, socket, address->host, address->port, parts, count);
+    cm_address to = from_enet(net, address);
+    return net->is_virtual ? cm_virtual_socket_send(net, socket, &to, parts, count)
+                           : cm_kernel_socket_send(net, socket, &to, parts, count);
 }
 
 // ENet gives one buffer, of its largest MTU.
@@ -260,16 +268,14 @@ VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuf
                                 size_t count)
 {
     cm_net *net = cm_net_current();
-    ENetAddress from;
     cm_net_called |= CALLED_RECEIVE;
-    memset(&from, 0, sizeof from);
     if (count != 1 || buffers->dataLength == 0) {
         return -1;
     }
-    int got = net->is_virtual ? cm_virtual_socket_receive(net, socket, &from.host, &from.port,
-                                                          buffers->data, buffers->dataLength)
-                              : cm_kernel_socket_receive(net, socket, &from.host, &from.port,
-                                                         buffers->data, buffers->dataLength);
+    int got = net->is_virtual ? cm_virtual_socket_receive(net, socket, &net->sender, buffers->data,
+                                                          buffers->dataLength)
+                              : cm_kernel_socket_receive(net, socket, &net->sender, buffers->data,
+                                                         buffers->dataLength);
     if (got == CM_NET_NO_DATAGRAM) {
         return 0;
     }
@@ -278,7 +284,7 @@ VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuf
         got = 1;
     }
     if (address != NULL && got > 0) {
-        *address = from;
+        *address = to_enet(&net->sender);
     }
     return got;
 }
@@ -321,7 +327,7 @@ bool cm_net_took(void)
     cm_net *previous = cm_net_use(net);
     uint32_t called_before = cm_net_called;
     cm_net_called = 0;
-    ENetAddress address = {htonl(CM_LOOPBACK_HOST), 0};
+    ENetAddress address = {htonl(0x7f000001u), 0};
     ENetHost *host = enet_host_create(&address, 2, 1, 0, 0);
     bool arrived = false;
     if (host != NULL) {

@@ -10,12 +10,13 @@
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define INBOX_BYTES_MAX ((size_t)4 << 20) // as a kernel's receive buffer would
 #define PORT_FIRST      40000u
+
+static const uint8_t loopback[CM_ADDRESS_BYTES] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
 
 static cm_virtual_socket *socket_at(cm_net *net, int socket)
 {
@@ -76,15 +77,16 @@ int cm_virtual_socket_create(cm_net *net)
     cm_virtual_socket *s = &net->sockets[place];
     s->open = true;
     s->port = port;
-    s->bound_host = htonl(CM_LOOPBACK_HOST);
+    memcpy(s->bound_ip, loopback, sizeof loopback);
     s->inbox.bytes_max = INBOX_BYTES_MAX;
     net->ports[port].socket = (int)place;
     net->last_port = port;
     return CM_VIRTUAL_SOCKET + (int)place;
 }
 
-int cm_virtual_socket_bind(cm_net *net, int socket, uint32_t host, uint16_t port)
+int cm_virtual_socket_bind(cm_net *net, int socket, const cm_address *address)
 {
+    uint16_t port = address->port;
     cm_virtual_socket *s = socket_at(net, socket);
     if (s == NULL) {
         return -1;
@@ -98,18 +100,18 @@ int cm_virtual_socket_bind(cm_net *net, int socket, uint32_t host, uint16_t port
         s->port = port;
         net->last_port = port;
     }
-    s->bound_host = host;
+    memcpy(s->bound_ip, address->ip, sizeof s->bound_ip);
     return 0;
 }
 
-int cm_virtual_socket_address(cm_net *net, int socket, uint32_t *host, uint16_t *port)
+int cm_virtual_socket_address(cm_net *net, int socket, cm_address *address)
 {
     const cm_virtual_socket *s = socket_at(net, socket);
     if (s == NULL) {
         return -1;
     }
-    *host = s->bound_host;
-    *port = s->port;
+    memcpy(address->ip, s->bound_ip, sizeof address->ip);
+    address->port = s->port;
     return 0;
 }
 
@@ -120,8 +122,7 @@ static void deliver_later(cm_net *net, cm_virtual_socket *to, uint16_t from, con
         .due_us = net->now_us + delay_us,
         .number = net->number++,
         .socket = 0,
-        .host = htonl(CM_LOOPBACK_HOST),
-        .port = from,
+        .other = {.port = from},
         .size = (uint32_t)size,
     };
     if (!cm_datagram_push(&to->inbox, &datagram, bytes)) {
@@ -145,13 +146,20 @@ static bool too_large(const cm_link_def *link, size_t size)
     return link->mtu > 0 && size > link->mtu;
 }
 
-int cm_virtual_socket_send(cm_net *net, int socket, uint32_t host, uint16_t port,
+static const uint8_t *ip_of(const cm_net *net, uint16_t port)
+{
+    return net->ports[port].named ? net->ports[port].ip : loopback;
+}
+
+int cm_virtual_socket_send(cm_net *net, int socket, const cm_address *address,
                            const cm_net_buffer *buffers, size_t count)
 {
+    uint16_t port = address->port;
     const cm_virtual_socket *from = socket_at(net, socket);
     uint8_t bytes[CM_UDP_MAX];
     size_t size = cm_net_gather(buffers, count, bytes, sizeof bytes);
-    if (from == NULL || size == SIZE_MAX || host != htonl(CM_LOOPBACK_HOST)) {
+    if (from == NULL || size == SIZE_MAX ||
+        memcmp(address->ip, ip_of(net, port), CM_ADDRESS_BYTES) != 0) {
         net->stats.send_errors++; // no such route: lost, and the caller's loop goes on
         return size == SIZE_MAX ? 0 : (int)size;
     }
@@ -183,7 +191,7 @@ static void trace_arrival(cm_net *net, uint16_t to, const cm_datagram *datagram)
 {
     cm_hash hash = cm_hash_begin(net->trace);
     cm_hash_u64(&hash, net->now_us);
-    cm_hash_u64(&hash, (uint64_t)datagram->port << 16 | to);
+    cm_hash_u64(&hash, (uint64_t)datagram->other.port << 16 | to);
     cm_hash_bytes(&hash, datagram->bytes, datagram->size);
     net->trace = cm_hash_end(&hash);
 }
@@ -192,7 +200,7 @@ static void trace_arrival(cm_net *net, uint16_t to, const cm_datagram *datagram)
 static void drop_partitioned(cm_net *net, cm_virtual_socket *s)
 {
     while (s->inbox.count > 0 && s->inbox.items[0].due_us <= net->now_us &&
-           (net->ports[s->port].cut || net->ports[s->inbox.items[0].port].cut)) {
+           (net->ports[s->port].cut || net->ports[s->inbox.items[0].other.port].cut)) {
         free(cm_datagram_pop(&s->inbox).bytes);
         net->stats.partitioned++;
     }
@@ -208,8 +216,7 @@ bool cm_virtual_socket_ready(cm_net *net, int socket)
     return s->inbox.count > 0 && s->inbox.items[0].due_us <= net->now_us;
 }
 
-int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t *port, void *bytes,
-                              size_t size)
+int cm_virtual_socket_receive(cm_net *net, int socket, cm_address *from, void *bytes, size_t size)
 {
     if (!cm_virtual_socket_ready(net, socket)) {
         return socket_at(net, socket) != NULL ? CM_NET_NO_DATAGRAM : -1;
@@ -219,8 +226,8 @@ int cm_virtual_socket_receive(cm_net *net, int socket, uint32_t *host, uint16_t 
     trace_arrival(net, s->port, &datagram);
     net->stats.delivered++;
     net->stats.bytes_delivered += datagram.size;
-    *host = datagram.host;
-    *port = datagram.port;
+    from->port = datagram.other.port;
+    memcpy(from->ip, ip_of(net, from->port), sizeof from->ip);
     size_t got = datagram.size < size ? datagram.size : size;
     memcpy(bytes, datagram.bytes, got);
     free(datagram.bytes);

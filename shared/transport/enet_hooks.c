@@ -36,7 +36,7 @@ static int ENET_CALLBACK intercept(ENetHost *host, ENetEvent *event)
     cm_enet_hooks *hooks = host->peers[0].data;
     uint8_t *bytes = host->receivedData;
     size_t size = host->receivedDataLength;
-    if (!hooks->open(hooks->owner, host->receivedAddress.host, host->receivedAddress.port, &bytes,
+    if (!hooks->open(hooks->owner, &host->receivedAddress.host, &host->receivedAddress.port, &bytes,
                      &size)) {
         return 1; // dealt with: ENet drops it
     }

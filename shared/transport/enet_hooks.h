@@ -22,7 +22,8 @@ typedef struct cm_enet_hooks {
     size_t (*seal)(void *owner, uint32_t id, const cm_frame_part *parts, size_t count,
                    uint8_t *datagram);
     // A datagram that came. True where ENet may have what *bytes and *size are now.
-    bool (*open)(void *owner, uint32_t host, uint16_t port, uint8_t **bytes, size_t *size);
+    // *host and *port (network and host byte order) are where ENet takes it to come from.
+    bool (*open)(void *owner, uint32_t *host, uint16_t *port, uint8_t **bytes, size_t *size);
     uint8_t datagram[CM_DATAGRAM_MAX]; // the one that leaves
 } cm_enet_hooks;
 

@@ -146,8 +146,9 @@ CAROM_API carom_result carom_client_create(const carom_client_def *def, carom_cl
 /// Leaves at once, if connected (one farewell, not waited for), and releases everything.
 CAROM_API void carom_client_destroy(carom_client *client);
 
-/// host: dotted IPv4 address or a name, which is looked up here and may block. The outcome comes
-/// through carom_client_update. CAROM_ERROR_STATE where the client is not idle,
+/// host: an IPv4 or IPv6 address (without brackets or zone) or a name, which is looked up here and
+/// may block; if its IPv4 address does not answer, its IPv6 address is tried after 1.6 seconds. The
+/// outcome comes through carom_client_update. CAROM_ERROR_STATE where the client is not idle,
 /// CAROM_ERROR_NOT_FOUND where the name has no address, CAROM_ERROR_IO where there is no socket.
 CAROM_API carom_result carom_client_connect(carom_client *client, const char *host, uint16_t port,
                                             uint64_t now_us);

@@ -105,8 +105,10 @@ static const char *room_of(const cm_bots_options *options, uint32_t number)
 // players.
 static carom_result issue(const cm_bots_options *options, uint32_t number, char *text)
 {
-    char server[sizeof options->host + 8], name[16];
-    snprintf(server, sizeof server, "%s:%u", options->host, (unsigned)options->port);
+    char server[sizeof options->host + 10], name[16];
+    bool six = strchr(options->host, ':') != NULL;
+    snprintf(server, sizeof server, six ? "[%s]:%u" : "%s:%u", options->host,
+             (unsigned)options->port);
     snprintf(name, sizeof name, "bot %u", number + 1);
     carom_token_def def = carom_default_token_def();
     def.client_id = number + 1;

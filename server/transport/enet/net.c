@@ -32,6 +32,12 @@
 #define ENET_TIMEOUT_MS 120000u  // of one reliable message; silence ends it earlier
 #define HALF_OPEN_US    5000000u // to acknowledge ENet's VERIFY_CONNECT, whatever else it sends
 
+// Of a connection by IPv6.
+typedef struct stand_in {
+    cm_address of;
+    uint32_t host; // network byte order; 0: none
+} stand_in;
+
 struct cm_host {
     cm_transport transport; // first
     ENetHost *enet;
@@ -43,6 +49,7 @@ struct cm_host {
     uint64_t now_us, unix_s;
     cm_peer_budget *budgets; // of each peer
     bool *has_peer;          // of each connection: scratch of sweep
+    stand_in *stand_ins;     // of each connection
     uint32_t *live;          // peers that ENet had in use at the last sweep
     uint32_t live_count;
     uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
@@ -124,10 +131,7 @@ static ENetPeer *peer_of(const cm_transport *transport, cm_connection_id connect
 
 static void send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
 {
-    ENetAddress address = {.port = to.port};
-    memcpy(&address.host, to.ip + 12, sizeof address.host);
-    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
-    if (enet_socket_send(host->enet->socket, &address, &buffer, 1) > 0) {
+    if (cm_net_send(host->enet->socket, &to, bytes, size) > 0) {
         host->stats.sent_bytes += size + IP_UDP_HEADERS;
         host->stats.sent_datagrams++;
     }
@@ -210,16 +214,40 @@ static void admit_connect(cm_host *host, const cm_gate_result *passed)
     }
 }
 
-static bool receive(void *owner, uint32_t address, uint16_t port, uint8_t **bytes, size_t *size)
+// Frees what ENet knew an IPv6 connection by.
+static void free_stand_in(cm_host *host, uint32_t connection)
+{
+    cm_net_stand_in_free(host->stand_ins[connection].host);
+    host->stand_ins[connection].host = 0;
+}
+
+// What ENet knows an IPv6 connection by, from its CONNECT on. False: no stand-in is left.
+static bool take_stand_in(cm_host *host, uint32_t connection, const cm_address *from)
+{
+    stand_in *known = &host->stand_ins[connection];
+    if (known->host == 0 || !cm_address_equal(&known->of, from)) {
+        free_stand_in(host, connection); // the place is another connection's now
+        *known = (stand_in){*from, cm_net_stand_in(from)};
+    }
+    return known->host != 0;
+}
+
+static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8_t **bytes,
+                    size_t *size)
 {
     cm_host *host = owner;
+    cm_address from;
+    (void)from_port; // a stand-in has the port of what it stands for
     host->stats.received_datagrams++;
     if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
         host->stats.turn_datagrams_max = host->turn_datagrams;
     }
     host->stats.received_bytes += *size + IP_UDP_HEADERS;
-    cm_address from = CM_ADDRESS_IPV4(0, 0, 0, 0, port);
-    memcpy(from.ip + 12, &address, sizeof address);
+    cm_net_sender(&from);
+    if (!cm_address_is_host(from.ip)) {
+        host->stats.refused[CM_DATAGRAM_SOURCE]++;
+        return false;
+    }
     cm_gate_result result;
     cm_gate_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
     if (result.reason != CM_DATAGRAM_REASON_COUNT) {
@@ -233,6 +261,13 @@ static bool receive(void *owner, uint32_t address, uint16_t port, uint8_t **byte
     }
     if (result.is_connect) {
         admit_connect(host, &result);
+    }
+    if (!cm_address_is_ipv4(from.ip)) {
+        if (result.is_connect && !take_stand_in(host, result.connection, &from)) {
+            host->stats.refused[CM_DATAGRAM_FULL]++; // sweep ends its connection
+            return false;
+        }
+        *from_host = host->stand_ins[result.connection].host;
     }
     *bytes = result.bytes;
     *size = result.size;
@@ -471,6 +506,7 @@ static void sweep(cm_host *host)
     for (uint32_t i = 0; found < cm_gate_count(host->door) && i < capacity; i++) {
         if (!host->has_peer[i] && cm_gate_exists(host->door, i)) {
             cm_gate_end(host->door, i);
+            free_stand_in(host, i);
         }
     }
 }
@@ -565,6 +601,25 @@ static const cm_transport_functions functions = {.begin = begin,
 
 // Making -----------------------------------------------------------------------------------------
 
+// On [::] IPv4 is heard too.
+static ENetHost *listen_at(const cm_host_def *def)
+{
+    ENetAddress address = {.port = def->listen.port};
+    bool four = cm_address_is_ipv4(def->listen.ip);
+    if (four) {
+        memcpy(&address.host, def->listen.ip + 12, sizeof address.host);
+    } else {
+        address.host = cm_net_stand_in(&def->listen);
+    }
+    ENetHost *enet = four || address.host != 0
+                         ? enet_host_create(&address, def->peers, CM_FRAME_CHANNELS, 0, 0)
+                         : NULL;
+    if (!four) {
+        cm_net_stand_in_free(address.host);
+    }
+    return enet;
+}
+
 cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
 {
     if (enet_initialize() != 0) {
@@ -580,6 +635,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->budgets = calloc(def->peers, sizeof *host->budgets);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
     host->transport = (cm_transport){&functions, def->peers};
+    host->stand_ins = calloc(def->peers, sizeof *host->stand_ins);
     host->live = calloc(def->peers, sizeof *host->live);
     host->evicted = calloc(def->peers, sizeof *host->evicted);
     cm_gate_def door = {
@@ -587,12 +643,10 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     memcpy(door.chance, def->chance, sizeof door.chance);
     host->door = cm_gate_create(&door);
     cm_crypto_wipe(&door, sizeof door);
-    ENetAddress address = {.port = def->listen.port};
-    memcpy(&address.host, def->listen.ip + 12, sizeof address.host);
     bool whole = host->budgets != NULL && host->has_peer != NULL && host->live != NULL &&
-                 host->evicted != NULL;
-    if (whole && host->door != NULL && cm_address_is_ipv4(def->listen.ip)) {
-        host->enet = enet_host_create(&address, def->peers, CM_FRAME_CHANNELS, 0, 0);
+                 host->evicted != NULL && host->stand_ins != NULL;
+    if (whole && host->door != NULL) {
+        host->enet = listen_at(def);
     } else {
         snprintf(error, error_size, "out of memory, or the cryptography library does not work");
         cm_host_destroy(host);
@@ -642,7 +696,11 @@ void cm_host_destroy(cm_host *host)
     if (host->enet != NULL) {
         enet_host_destroy(host->enet);
     }
+    for (uint32_t i = 0; host->enet != NULL && i < host->transport.capacity; i++) {
+        free_stand_in(host, i);
+    }
     cm_gate_destroy(host->door);
+    free(host->stand_ins);
     free(host->budgets);
     free(host->has_peer);
     free(host->live);
