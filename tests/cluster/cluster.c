@@ -60,6 +60,9 @@ static void release(cluster *c)
         carom_client_destroy(c->members[i].client);
     }
     cluster_free_servers(c);
+    if (cm_net_stand_ins() != 0) {
+        cluster_fail(c->result, "%u stand-ins of IPv6 addresses are left", cm_net_stand_ins());
+    }
     cm_net_use(NULL);
     cm_net_destroy(c->net);
 }

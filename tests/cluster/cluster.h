@@ -46,6 +46,7 @@ typedef struct cluster_result {
     uint64_t reconciles, view_packets, views_compared, bodies_compared;
     uint64_t replayed_ticks, keyframes;
     uint64_t durable_told; // commits that clients were told of
+    uint64_t by_ipv6;      // joins of clients with IPv6 addresses
     uint64_t redirected;   // joins that began at the door of another worker
     uint64_t used_told;    // tokens that a worker heard of as used at another one
     // A worker dies: ticks that it had simulated and not committed, and clients whose slot was then

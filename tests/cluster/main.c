@@ -92,6 +92,7 @@ static const counted counts[] = {
     COUNT("leaves rewound", rewound.leaves, SOME),
     COUNT("messages", recorded.messages, EVERY),
     COUNT("messages rewound", rewound.messages, SOME),
+    COUNT("joins by IPv6", by_ipv6, EVERY),
     COUNT("redirected", redirected, SOME),
     COUNT("used tokens told", used_told, SOME),
     COUNT("used tokens refused", used_refused, SOME),

@@ -41,6 +41,12 @@ void cluster_make_members(cluster *c)
 // Coming and going -------------------------------------------------------------------------
 
 // Who comes and goes has a path that loses less: each join is a few messages that have a deadline.
+// Every other one comes by IPv6, two of them from one /64.
+static bool is_by_ipv6(const cluster *c, const member *m)
+{
+    return (m - c->members) % 2 == 1;
+}
+
 void cluster_give_link(cluster *c, member *m)
 {
     static const cm_link_def clean_link = {.latency_us = 10000};
@@ -52,6 +58,11 @@ void cluster_give_link(cluster *c, member *m)
     link.jitter_us = link.jitter_us < link.latency_us ? link.jitter_us : link.latency_us;
     m->link = c->quiet ? clean_link : link;
     cm_net_link_port(c->net, m->port, &m->link);
+    if (is_by_ipv6(c, m)) {
+        const uint8_t ip[CM_ADDRESS_BYTES] = {
+            0x20, 0x01, 0x0d, 0xb8, [7] = (m - c->members) / 4, [15] = m->port % 250u};
+        cm_net_name_port(c->net, m->port, ip);
+    }
 }
 
 // The nonce and the key of an issued token are the system's chance; a run's every byte follows from
@@ -140,6 +151,7 @@ static void begin_to_play(cluster *c, member *m)
     m->join_tick =
         acks.settled_tick > acks.simulated_tick ? acks.settled_tick : acks.simulated_tick;
     c->rooms[m->room].done.joins++;
+    c->result->by_ipv6 += is_by_ipv6(c, m);
     c->result->redirected += m->door != c->rooms[m->room].server;
     if (m->expects_refusal) {
         cluster_fail(c->result, "a token that had expired or was used let a client in");
@@ -271,6 +283,11 @@ void cluster_update_member(cluster *c, uint32_t number, uint64_t now)
     }
     if (m->port != port) {
         cm_net_link_port(c->net, m->port, &m->link);
+        if (is_by_ipv6(c, m)) {
+            const uint8_t ip[CM_ADDRESS_BYTES] = {
+                0x20, 0x01, 0x0d, 0xb8, [7] = (m - c->members) / 4, [15] = m->port % 250u};
+            cm_net_name_port(c->net, m->port, ip);
+        }
     }
     check_durable(c, m, now);
     come_and_go(c, m, now);

@@ -18,7 +18,7 @@ typedef struct cm_live_player {
     uint64_t join_tick;
     uint64_t messages; // of the player, since the join
     char name[CAROM_PLAYER_NAME_MAX + 1];
-    char address[32];                // HOST:PORT; "": it was erased
+    char address[64];                // HOST:PORT; "": it was erased
     cm_player_statistics statistics; // as last recorded
 } cm_live_player;
 

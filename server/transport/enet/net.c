@@ -27,6 +27,7 @@
 #define DATAGRAMS_MAX   1024u // in one turn, and less than one service call's 256 more: some 5 ms
 #define STEPS_MAX       1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
 #define IP_UDP_HEADERS  28u
+#define IPV6_MORE       20u
 #define SEND_MAX        (8u << 20)
 #define FIRST_RTT_MS    250u     // until one is measured; ENet takes 500 and resends as late
 #define ENET_TIMEOUT_MS 120000u  // of one reliable message; silence ends it earlier
@@ -62,6 +63,12 @@ struct cm_host {
 
 // Out --------------------------------------------------------------------------------------------
 
+// Of IP and UDP.
+static size_t headers_of(const cm_address *other)
+{
+    return IP_UDP_HEADERS + (cm_address_is_ipv4(other->ip) ? 0 : IPV6_MORE);
+}
+
 static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t count,
                    uint8_t *datagram)
 {
@@ -71,6 +78,9 @@ static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t 
                       ? cm_gate_seal(host->door, connection, parts, count, datagram)
                       : 0;
     host->stats.send_failed += size == 0; // it has no connection any more
+    if (size > 0 && host->stand_ins[connection].host != 0) {
+        host->stats.sent_bytes += IPV6_MORE; // flush counts the rest
+    }
     return size;
 }
 
@@ -132,7 +142,7 @@ static ENetPeer *peer_of(const cm_transport *transport, cm_connection_id connect
 static void send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
 {
     if (cm_net_send(host->enet->socket, &to, bytes, size) > 0) {
-        host->stats.sent_bytes += size + IP_UDP_HEADERS;
+        host->stats.sent_bytes += size + headers_of(&to);
         host->stats.sent_datagrams++;
     }
 }
@@ -242,8 +252,8 @@ static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8
     if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
         host->stats.turn_datagrams_max = host->turn_datagrams;
     }
-    host->stats.received_bytes += *size + IP_UDP_HEADERS;
     cm_net_sender(&from);
+    host->stats.received_bytes += *size + headers_of(&from);
     if (!cm_address_is_host(from.ip)) {
         host->stats.refused[CM_DATAGRAM_SOURCE]++;
         return false;

@@ -4,7 +4,10 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "shared/game/by_malloc.h"
 #include "shared/net/net.h"
@@ -58,4 +61,15 @@ cm_transport *rig_dial(uint16_t port, const cm_token_pass *pass)
     cm_transport *link = NULL;
     cr_assert_eq(cm_client_link_open(&def, &link), CAROM_OK);
     return link;
+}
+
+bool rig_has_ipv6(void)
+{
+    const struct sockaddr_in6 one = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int probe = socket(AF_INET6, SOCK_DGRAM, 0);
+    bool bound = probe >= 0 && bind(probe, (const struct sockaddr *)&one, sizeof one) == 0;
+    if (probe >= 0) {
+        close(probe);
+    }
+    return bound;
 }

@@ -12,6 +12,8 @@ cm_scene *rig_scene(uint32_t side);
 // An input of the sandbox.
 void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons);
 
+// Whether this machine has ::1. Where it has not, a test of IPv6 is SKIPPED.
+bool rig_has_ipv6(void);
 // The SDK's own link, connecting to a port of the loopback address; with a pass by its token.
 cm_transport *rig_dial(uint16_t port, const cm_token_pass *pass);
 

@@ -98,9 +98,10 @@ void serving_start(serving *c, char **argv)
 
 void serving_host(serving *c, char *const more[])
 {
-    char *argv[ARGUMENTS_MAX] = {"carom",     "serve",    "--insecure",   "--listen", "127.0.0.1:0",
-                                 "--matches", c->matches, "--ready-file", c->ready};
-    for (uint32_t i = 0, at = 9; more[i] != NULL; i++, at++) {
+    char *argv[ARGUMENTS_MAX] = {"carom",        "serve",  "--insecure", "--matches",  c->matches,
+                                 "--ready-file", c->ready, "--listen",   "127.0.0.1:0"};
+    bool listens = more[0] != NULL && strcmp(more[0], "--listen") == 0;
+    for (uint32_t i = 0, at = listens ? 7 : 9; more[i] != NULL; i++, at++) {
         cr_assert_lt(at, ARGUMENTS_MAX - 1);
         argv[at] = more[i];
     }
@@ -343,12 +344,18 @@ void serving_find_module(const char *name, char *path, size_t size)
 
 carom_client *serving_play_in(const char *room, const carom_module *module, uint16_t port)
 {
+    return serving_play_at("127.0.0.1", port, room, module);
+}
+
+carom_client *serving_play_at(const char *host, uint16_t port, const char *room,
+                              const carom_module *module)
+{
     carom_client *client;
     carom_client_def def = carom_default_client_def();
     def.room = room;
     def.module = module;
     def.predict = false;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
-    cr_assert_eq(carom_client_connect(client, "127.0.0.1", port, cm_now_us()), CAROM_OK);
+    cr_assert_eq(carom_client_connect(client, host, port, cm_now_us()), CAROM_OK);
     return client;
 }

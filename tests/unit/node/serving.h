@@ -28,7 +28,7 @@ void serving_start(serving *c, char **argv);
 // fails), and hosts all rooms in that one process.
 void serving_stay_here(void);
 // `carom serve --insecure` on a free port, with matches and ready file in its directory and with
-// what else a test gives it, which ends with NULL; until it is ready.
+// what else a test gives it, which ends with NULL (and may begin with --listen); until it is ready.
 void serving_host(serving *c, char *const more[]);
 // Waits for its end: its status, or 128 and the signal.
 int serving_finish(const serving *c);
@@ -56,7 +56,9 @@ void serving_expect_nothing_left(const serving *c, const char *said);
 void serving_count_matches(const serving *c, uint32_t *ends, uint32_t *resumes);
 // A module's file next to this program's own.
 void serving_find_module(const char *name, char *path, size_t size);
-// A client that comes into the room and does not simulate.
+// A client that comes into the room, of 127.0.0.1 or of another address, and does not simulate.
+carom_client *serving_play_at(const char *host, uint16_t port, const char *room,
+                              const carom_module *module);
 carom_client *serving_play_in(const char *room, const carom_module *module, uint16_t port);
 
 #endif

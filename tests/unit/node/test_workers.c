@@ -20,6 +20,7 @@
 #include "server/record/format/match_file.h"
 #include "server/record/replay/replay.h"
 #include "server/node/node.h"
+#include "tests/unit/node/rig.h"
 #include "tests/unit/node/serving.h"
 #include "tests/unit/record/recording.h"
 
@@ -333,6 +334,39 @@ static void play_until(carom_client *const clients[2], uint32_t comebacks)
         usleep(1000);
     }
     cr_assert_fail("they do not play");
+}
+
+// One of the two is sent on to another port of ::1; and both come back there when all workers die.
+Test(workers, players_by_ipv6_are_sent_on_and_come_back)
+{
+    serving c;
+    char text[256];
+    pid_t children[WORKERS_MAX];
+    if (!rig_has_ipv6()) {
+        cr_skip_test("SKIPPED: this machine has no ::1");
+    }
+    serving_make_directory(&c);
+    serving_host(&c, (char *[]){"--listen", "[::1]:0", "--workers", "2", "--room",
+                                "a=tests/scenes/sandbox.json", "--room",
+                                "b=tests/scenes/sandbox.json", NULL});
+    serving_read_text(c.ready, text, sizeof text);
+    cr_assert_eq(strncmp(text, "[::1]:", 6), 0, "%s", text);
+    uint16_t port = (uint16_t)strtoul(text + 6, NULL, 10);
+    carom_client *clients[2] = {serving_play_at("::1", port, "a", NULL),
+                                serving_play_at("::1", port, "b", NULL)};
+    play_until(clients, 0);
+    uint32_t count = children_of(c.pid, children);
+    cr_assert_eq(count, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        kill(children[i], SIGKILL);
+    }
+    play_until(clients, 1);
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", text), 2);
+    carom_client_destroy(clients[0]);
+    carom_client_destroy(clients[1]);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
 }
 
 // The player who made it fail comes back into the room, apart; so does the one beside it, where he

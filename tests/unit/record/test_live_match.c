@@ -118,13 +118,17 @@ static void expect_left(const char *path, cm_store *store, uint64_t tick, const 
     cr_assert_eq(file_size(path, "-wal"), log_size);
 }
 
+static const char longest_address[] = "[2001:db8:1111:2222:3333:4444:5555:6666]:65535";
+
 static void check_seam(uint32_t before, uint32_t after, bool row_ahead)
 {
     recording run, resumed;
     cm_store *store = recording_store(false);
     recording_begin(&run, store, 3, 77);
     run.keyframe_every = 40;
-    recording_play(&run, before);
+    recording_play(&run, before - 1);
+    cm_store_personal(store, run.match, 101, "address", longest_address);
+    recording_play(&run, 1);
     if (row_ahead) {
         cm_store_personal(store, run.match, 101, "name", "of the tick that never came");
     }
@@ -138,6 +142,7 @@ static void check_seam(uint32_t before, uint32_t after, bool row_ahead)
     cr_assert_eq(live->player_count, 3);
     cr_assert_eq(live->players[2].client_id, 102);
     cr_assert_eq(live->players[2].join_tick, 1);
+    cr_assert_str_eq(live->players[1].address, longest_address);
     if (before >= 40) {
         cr_assert_eq(live->players[1].statistics.inputs, before / 40 * 40);
     }

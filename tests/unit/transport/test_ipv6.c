@@ -33,21 +33,8 @@ static cm_address at(const char *text)
 
 // With ::1 ---------------------------------------------------------------------------------------
 
-static bool has_ipv6(void)
-{
-    struct sockaddr_storage to;
-    const cm_address one = at("[::1]:0");
-    socklen_t size = cm_socket_address_write(&one, &to);
-    int probe = socket(AF_INET6, SOCK_DGRAM, 0);
-    bool bound = probe >= 0 && bind(probe, (struct sockaddr *)&to, size) == 0;
-    if (probe >= 0) {
-        close(probe);
-    }
-    return bound;
-}
-
 #define NEEDS_IPV6()                                                                               \
-    if (!has_ipv6()) {                                                                             \
+    if (!rig_has_ipv6()) {                                                                         \
         cr_skip_test("SKIPPED: this machine has no ::1");                                          \
     }
 
@@ -405,6 +392,10 @@ Test(ipv6, before_a_good_cookie_nobody_has_a_stand_in)
     }
     cr_expect_eq(cm_net_stand_ins(), 0);
     cr_expect_eq(refused(&s, CM_DATAGRAM_COOKIE), 2500);
+    cm_host_stats stats;
+    cm_host_stats_get(s.host, &stats);
+    cr_expect_eq(stats.received_bytes, 2500 * (CM_HELLO_BYTES + CM_CONNECT_LEAST + 2 * 48));
+    cr_expect_eq(stats.sent_bytes, 2500 * (CM_CHALLENGE_BYTES + 48));
     cr_expect_eq(cm_clients_connected(s.clients), 0);
 
     // Nobody is there to be answered: not even a hello is.
