@@ -1,4 +1,5 @@
-// Nothing blocks: a datagram that cannot go on at once is lost, as any may be.
+// Two connected sockets, so the kernel drops what comes from anybody else. Nothing blocks: a
+// datagram that cannot go on at once is lost, as any may be.
 #include "client-sdk/src/relay.h"
 
 #include <enet/enet.h>
@@ -8,105 +9,88 @@
 
 #include "shared/transport/socket_address.h"
 
-#define LOOPBACK  0x7f000001u
 #define TURN      256   // datagrams in one direction, then the other has its turn
 #define BYTES_MAX 2048u // above what either end sends
 
 // Where ENet's socket is: it may not have been bound yet.
-static bool find_enet(cm_relay *relay, ENetHost *host)
+static bool find_enet(ENetHost *host, cm_address *address)
 {
     ENetAddress own = {.port = 0}, any = {.host = ENET_HOST_ANY, .port = 0};
     bool known = enet_socket_get_address(host->socket, &own) == 0 && own.port != 0;
     known = known || (enet_socket_bind(host->socket, &any) == 0 &&
                       enet_socket_get_address(host->socket, &own) == 0);
-    relay->enet_port = own.port;
+    *address = CM_ADDRESS_IPV4(127, 0, 0, 1, own.port);
     return known && own.port != 0;
 }
 
-static bool open_near(cm_relay *relay)
+// -1: there is none of its kind, or no way to the other end.
+static int open_socket(const cm_address *own, const cm_address *other)
 {
-    ENetAddress at = {.host = ENET_HOST_TO_NET_32(LOOPBACK), .port = 0};
-    relay->near = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
-    if (relay->near == ENET_SOCKET_NULL) {
-        return false;
+    struct sockaddr_storage at, to;
+    socklen_t size = cm_socket_address_write(other, &to);
+    int made = socket(to.ss_family, SOCK_DGRAM, 0);
+    bool good = made >= 0 && fcntl(made, F_SETFL, O_NONBLOCK) == 0 &&
+                fcntl(made, F_SETFD, FD_CLOEXEC) == 0 &&
+                (own == NULL ||
+                 bind(made, (struct sockaddr *)&at, cm_socket_address_write(own, &at)) == 0) &&
+                connect(made, (struct sockaddr *)&to, size) == 0;
+    if (made >= 0 && !good) {
+        close(made);
     }
-    enet_socket_set_option(relay->near, ENET_SOCKOPT_NONBLOCK, 1);
-    bool bound =
-        enet_socket_bind(relay->near, &at) == 0 && enet_socket_get_address(relay->near, &at) == 0;
-    relay->port = at.port;
-    return bound;
+    return good ? made : -1;
 }
 
-// A new one for each server: what is still on its way from another one does not come.
-static bool open_far(cm_relay *relay, const cm_address *server)
+static bool open_near(cm_relay *relay, ENetHost *host)
 {
-    struct sockaddr_storage to;
-    socklen_t size = cm_socket_address_write(server, &to);
-    if (relay->far >= 0) {
-        close(relay->far);
-    }
-    relay->far = socket(AF_INET6, SOCK_DGRAM, 0);
-    return relay->far >= 0 && fcntl(relay->far, F_SETFL, O_NONBLOCK) == 0 &&
-           fcntl(relay->far, F_SETFD, FD_CLOEXEC) == 0 &&
-           connect(relay->far, (struct sockaddr *)&to, size) == 0;
+    const cm_address own = CM_ADDRESS_IPV4(127, 0, 0, 1, 0);
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    cm_address enet, bound;
+    relay->near = find_enet(host, &enet) ? open_socket(&own, &enet) : -1;
+    relay->open = relay->near >= 0 &&
+                  getsockname(relay->near, (struct sockaddr *)&at, &size) == 0 &&
+                  cm_socket_address_read(&at, &bound);
+    relay->port = relay->open ? bound.port : 0;
+    relay->far = -1;
+    return relay->open;
 }
 
 bool cm_relay_aim(cm_relay *relay, ENetHost *host, const cm_address *server)
 {
-    if (!relay->open) {
-        *relay = (cm_relay){.open = true, .near = ENET_SOCKET_NULL, .far = -1};
-        if (!find_enet(relay, host) || !open_near(relay)) {
-            cm_relay_close(relay);
-            return false;
-        }
+    if (!relay->open && !open_near(relay, host)) {
+        return false;
     }
-    return open_far(relay, server);
+    if (relay->far >= 0) {
+        close(relay->far);
+    }
+    relay->far = open_socket(NULL, server); // nothing comes from the server before it
+    return relay->far >= 0;
 }
 
-static void pump_out(cm_relay *relay)
+static void pump(int from, int to)
 {
     uint8_t bytes[BYTES_MAX];
     for (int i = 0; i < TURN; i++) {
-        ENetAddress from;
-        ENetBuffer buffer = {.data = bytes, .dataLength = sizeof bytes};
-        int size = enet_socket_receive(relay->near, &from, &buffer, 1);
-        if (size <= 0) {
-            return;
-        }
-        if (from.host == ENET_HOST_TO_NET_32(LOOPBACK) && from.port == relay->enet_port) {
-            (void)!send(relay->far, bytes, (size_t)size, MSG_NOSIGNAL);
-        }
-    }
-}
-
-static void pump_in(cm_relay *relay)
-{
-    uint8_t bytes[BYTES_MAX];
-    const ENetAddress to = {.host = ENET_HOST_TO_NET_32(LOOPBACK), .port = relay->enet_port};
-    for (int i = 0; i < TURN; i++) {
-        ssize_t size = recv(relay->far, bytes, sizeof bytes, 0);
+        ssize_t size = recv(from, bytes, sizeof bytes, 0);
         if (size <= 0) { // none, or nobody is there: its silence says as much
             return;
         }
-        ENetBuffer buffer = {.data = bytes, .dataLength = (size_t)size};
-        enet_socket_send(relay->near, &to, &buffer, 1);
+        (void)!send(to, bytes, (size_t)size, MSG_NOSIGNAL);
     }
 }
 
 void cm_relay_pump(cm_relay *relay)
 {
     if (relay->open && relay->far >= 0) {
-        pump_out(relay);
-        pump_in(relay);
+        pump(relay->near, relay->far);
+        pump(relay->far, relay->near);
     }
 }
 
 void cm_relay_close(cm_relay *relay)
 {
     if (relay->open) {
-        if (relay->near != ENET_SOCKET_NULL) {
-            enet_socket_destroy(relay->near);
-        }
+        close(relay->near);
         if (relay->far >= 0) {
             close(relay->far);
         }

@@ -4,7 +4,7 @@
 //
 //   ENet's socket  <->  near, 127.0.0.1  <->  far, connected to the server
 //
-// Only ENet's own socket and the server are listened to. Typical: 60 datagrams up and 30 down a
+// Each end hears its own other one alone. Typical: 60 datagrams up and 30 down a
 // second, each copied once more.
 #ifndef CM_CLIENT_RELAY_H
 #define CM_CLIENT_RELAY_H
@@ -18,10 +18,9 @@ struct _ENetHost;
 
 typedef struct cm_relay {
     bool open;
-    int near, far;      // sockets; ENet's kind, and the system's
-    uint16_t port;      // of near
-    uint16_t enet_port; // of ENet's socket
-} cm_relay;             // zeroed: closed
+    int near, far; // sockets; far -1: no way leads to the server
+    uint16_t port; // of near
+} cm_relay;        // zeroed: closed
 
 // To this server from now on. ENet's datagrams for it go to relay->port of 127.0.0.1. False: this
 // machine has no IPv6, or no way there.

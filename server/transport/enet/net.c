@@ -666,7 +666,9 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         char listen[CM_ADDRESS_TEXT_MAX];
         cm_address_write(&def->listen, listen);
         snprintf(error, error_size,
-                 "listen: %s: taken, or not allowed, expected a free UDP address", listen);
+                 "listen: %s: taken, not allowed, or not of this machine, expected a free UDP "
+                 "address",
+                 listen);
         cm_host_destroy(host);
         return NULL;
     }

@@ -251,8 +251,19 @@ Test(ipv6, a_relay_hears_its_own_two_alone)
     cr_expect_eq(memcmp(bytes, "answer", 6), 0);
     cr_expect_eq(from.port, relay.port);
     cr_expect_eq(enet_socket_receive(enet->socket, &from, &in, 1), 0);
+
+    // Sent on to another port.
+    int second = open_raw("[::1]:0", &server_port);
+    to.port = server_port;
+    cr_assert(cm_relay_aim(&relay, enet, &to));
+    own = (ENetBuffer){.data = "more", .dataLength = 4};
+    cr_assert_eq(enet_socket_send(enet->socket, &near_enet, &own, 1), 4);
+    cm_relay_pump(&relay);
+    cr_expect_eq(recv(second, bytes, sizeof bytes, 0), 4);
+    cr_expect_eq(recv(server, bytes, sizeof bytes, 0), -1);
     cm_relay_close(&relay);
     enet_host_destroy(enet);
+    close(second);
     close(server);
     close(stranger);
     close(other);
