@@ -42,8 +42,10 @@ def confirmed():
 def seeds():
     spoken = vectors("secure.json")
     handshake = [bytes.fromhex(spoken[name]) for name in ("hello", "challenge", "refusal", "connect")]
-    sealed = secure.read_token_text(spoken["token"])[0]
-    plain = secure.xaead_open(bytes.fromhex(spoken["token_key"]), sealed[13:37], sealed[37:], sealed[:37])
+    parts = [secure.read_token_text(spoken[name])[0] for name in ("token", "token_2")]
+    plains = [secure.xaead_open(bytes.fromhex(spoken["token_key"]), part[13:37], part[37:], part[:37]) for part in parts]
+    sealed, plain = parts[0], plains[0]
+    addresses = [b"192.0.2.7:9400", b"[2001:db8::7]:9400", b"2001:db8:1:2::/64", b"[::ffff:192.0.2.7]:1"]
     control = [bytes.fromhex(v["hex"]) for v in vectors("control.json")["vectors"]]
     packets = [bytes.fromhex(v["hex"]) for v in vectors("inputs.json")["vectors"] + vectors("views.json")["stream"]]
     heads = [bytes([0x80, 0, 0, 9]) + c for c in commands()]  # as they are sealed: no checksum
@@ -51,7 +53,7 @@ def seeds():
         "handshake": handshake,
         "control": control,
         "confirmed": confirmed(),
-        "token": [spoken["token"].encode(), plain, b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
+        "token": [spoken["token"].encode(), spoken["token_2"].encode()] + plains + addresses + [b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
         "commands": [bytes([0, 3, 0x80, 0, 0, 9, 0, 0, 0, 0]) + c for c in commands()],
         "packets": packets,
         "http_head": [b"GET /metrics?a=b HTTP/1.1\r\nHost: 127.0.0.1:9401\r\nAccept: */*\r\n\r\n",

@@ -9,10 +9,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // A sealed part whose plaintext is the fuzzer's: what a backend with the key may write.
-static void fuzz_plain(const uint8_t *data, size_t size)
+static void fuzz_plain(uint8_t kind, const uint8_t *data, size_t size)
 {
     static const carom_token_key key = {7, {1, 2, 3}};
-    uint8_t bytes[CM_TOKEN_MAX] = {CM_TOKEN_CONNECT, 7};
+    uint8_t bytes[CM_TOKEN_MAX] = {kind, 7};
     size_t plain = size < CM_TOKEN_PLAIN_MAX ? size : CM_TOKEN_PLAIN_MAX;
     memcpy(bytes + CM_TOKEN_HEADER, data, plain);
     cm_crypto_token_seal(bytes + CM_TOKEN_HEADER, plain, bytes, CM_TOKEN_HEADER, bytes + 13,
@@ -23,6 +23,22 @@ static void fuzz_plain(const uint8_t *data, size_t size)
         CM_ASSERT(token.body.user_data_size <= CAROM_TOKEN_DATA_MAX);
         CM_ASSERT(memchr(token.body.name, 0, sizeof token.body.name) != NULL);
         CM_ASSERT(memchr(token.body.room, 0, sizeof token.body.room) != NULL);
+    }
+}
+
+// What is an address is the same one when it is read again.
+static void fuzz_address(const char *text)
+{
+    char again[CM_ADDRESS_TEXT_MAX];
+    cm_address address, same;
+    uint64_t network, other;
+    if (cm_address_read(text, &address)) {
+        cm_address_write(&address, again);
+        CM_ASSERT(cm_address_read(again, &same) && cm_address_equal(&address, &same));
+    }
+    if (cm_address_read_network(text, &network)) {
+        cm_address_write_network(network, again);
+        CM_ASSERT(cm_address_read_network(again, &other) && other == network);
     }
 }
 
@@ -42,7 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CM_ASSERT(cm_token_pass_write(&pass, again, sizeof again));
         CM_ASSERT(strcmp(text, again) == 0);
     }
-    fuzz_plain(data, size);
+    fuzz_address(text);
+    fuzz_plain(CM_TOKEN_CONNECT, data, size);
+    fuzz_plain(3, data, size); // format 2
     free(text);
     return 0;
 }
