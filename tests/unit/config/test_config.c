@@ -147,6 +147,10 @@ Test(config, who_may_come_in)
         {"10.0.0.1:1", "k", "", false, NULL},
         {"10.0.0.1:1", "", "", true, "expected --key FILE"},
         {"0.0.0.0:1", "k", "", false, "public: expected"},
+        {"[::]:1", "k", "", false, "public: expected"},
+        {"[::]:1", "", "", true, "listen: '[::]:1', expected --key"},
+        {"[::1]:1", "", "", true, NULL},
+        {"[2001:db8::1]:1", "", "", true, "listen: '[2001:db8::1]:1', expected --key"},
         {"0.0.0.0:1", "k", "203.0.113.7:1,203.0.113.8:2", false, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -171,6 +175,17 @@ Test(config, public_is_a_list_of_addresses)
     refused("{\"public\": \"1.2.3.4:5,\"}", "public");
     refused("{\"public\": \"1.2.3.4:0\"}", "public");
     refused("{\"public\": \"0.0.0.0:1\"}", "public");
+    refused("{\"public\": \"[::]:1\"}", "public");
+    refused("{\"public\": \"[fe80::1]:1\"}", "public");
+    refused("{\"public\": \"[2001:db8::1%eth0]:1\"}", "public");
+    refused("{\"public\": \"2001:db8::1:1\"}", "public");
+    cm_address address;
+    const char *list = "[2001:db8::1]:9400,192.0.2.1:9401";
+    cr_assert(cm_config_next_address(&list, &address));
+    cr_expect(!cm_address_is_ipv4(address.ip) && address.port == 9400);
+    cr_assert(cm_config_next_address(&list, &address));
+    cr_expect(cm_address_equal(&address, &CM_ADDRESS_IPV4(192, 0, 2, 1, 9401)));
+    cr_expect_not(cm_config_next_address(&list, &address));
     refused("{\"public\": \"1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,1.1.1.1:1,"
             "1.1.1.1:1,1.1.1.1:1\"}",
             "public");
