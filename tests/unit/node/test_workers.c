@@ -343,7 +343,7 @@ Test(workers, players_by_ipv6_are_sent_on_and_come_back)
     char text[256];
     pid_t children[WORKERS_MAX];
     if (!rig_has_ipv6()) {
-        cr_skip_test("SKIPPED: this machine has no ::1");
+        cr_skip_test("this machine has no ::1");
     }
     serving_make_directory(&c);
     serving_host(&c, (char *[]){"--listen", "[::1]:0", "--workers", "2", "--room",

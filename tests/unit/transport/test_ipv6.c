@@ -35,7 +35,7 @@ static cm_address at(const char *text)
 
 #define NEEDS_IPV6()                                                                               \
     if (!rig_has_ipv6()) {                                                                         \
-        cr_skip_test("SKIPPED: this machine has no ::1");                                          \
+        cr_skip_test("this machine has no ::1");                                                   \
     }
 
 static cm_host *open_host(const char *listen)
