@@ -5,117 +5,26 @@
 // peers, so the gate keeps a path's size; ENet drops a peer when one reliable message stays
 // unacknowledged, though other datagrams arrive, so silence is judged here, by the last sealed
 // datagram.
-#include "server/transport/enet/net.h"
-
 #include <enet/enet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/transport/enet/net_inner.h"
 #include "server/transport/enet/pacing.h"
-#include "server/transport/enet/peer_budget.h"
 #include "shared/base/assert.h"
 #include "shared/net/net.h"
-#include "shared/transport/enet_hooks.h"
 #include "shared/wire/packet.h"
 
-#define NO_PEER         UINT32_MAX
-#define PEER_ID_NONE    0xfffu
 #define RECEIVE_MAX     4096u         // bytes of a message of a client
 #define WAITING_MAX     (64u * 1024u) // bytes of a client not yet handed over
 #define EVENTS_MAX      8192u         // in one turn
 #define DATAGRAMS_MAX   1024u // in one turn, and less than one service call's 256 more: some 5 ms
 #define STEPS_MAX       1000000u // in one turn, and less than 256 datagrams' more: some 2 ms
-#define IP_UDP_HEADERS  28u
-#define IPV6_MORE       20u
 #define SEND_MAX        (8u << 20)
 #define FIRST_RTT_MS    250u     // until one is measured; ENet takes 500 and resends as late
 #define ENET_TIMEOUT_MS 120000u  // of one reliable message; silence ends it earlier
 #define HALF_OPEN_US    5000000u // to acknowledge ENet's VERIFY_CONNECT, whatever else it sends
-
-// Of a connection by IPv6.
-typedef struct stand_in {
-    cm_address of;
-    uint32_t host; // network byte order; 0: none
-} stand_in;
-
-struct cm_host {
-    cm_transport transport; // first
-    ENetHost *enet;
-    cm_gate *door;
-    ENetPacket *held; // of the event handed out last
-    uint32_t events_left;
-    uint64_t turn_datagrams, turn_steps; // so far
-    uint32_t timeout_ms;
-    uint64_t now_us, unix_s;
-    cm_peer_budget *budgets; // of each peer
-    bool *has_peer;          // of each connection: scratch of sweep
-    stand_in *stand_ins;     // of each connection
-    uint32_t *live;          // peers that ENet had in use at the last sweep
-    uint32_t live_count;
-    uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
-    cm_connection_id *evicted; // evicted for others while connected, CLOSED not reported yet
-    uint32_t evicted_count;
-    uint8_t datagram[CM_DATAGRAM_MAX]; // a probe
-    cm_enet_hooks hooks;
-    cm_host_stats stats;
-};
-
-// Out --------------------------------------------------------------------------------------------
-
-// Of IP and UDP.
-static size_t headers_of(const cm_address *other)
-{
-    return IP_UDP_HEADERS + (cm_address_is_ipv4(other->ip) ? 0 : IPV6_MORE);
-}
-
-static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t count,
-                   uint8_t *datagram)
-{
-    cm_host *host = owner;
-    uint32_t connection = cm_gate_find(host->door, id);
-    size_t size = connection != CM_CONNECTION_NONE
-                      ? cm_gate_seal(host->door, connection, parts, count, datagram)
-                      : 0;
-    host->stats.send_failed += size == 0; // it has no connection any more
-    if (size > 0 && host->stand_ins[connection].host != 0) {
-        host->stats.sent_bytes += IPV6_MORE; // flush counts the rest
-    }
-    return size;
-}
-
-// The id of a peer's connection: the bytes that its CONNECT brought, as the cookie has them.
-static uint32_t id_of(const ENetPeer *peer)
-{
-    uint8_t bytes[4];
-    memcpy(bytes, &peer->connectID, sizeof bytes);
-    return cm_frame_id(&(cm_frame_part){bytes, sizeof bytes});
-}
-
-// The peer's connection, or CM_CONNECTION_NONE.
-static uint32_t connection_of(const cm_host *host, size_t index)
-{
-    const ENetPeer *peer = &host->enet->peers[index];
-    return peer->state != ENET_PEER_STATE_DISCONNECTED ? cm_gate_find(host->door, id_of(peer))
-                                                       : CM_CONNECTION_NONE;
-}
-
-// The budget of a peer, reset when ENet has given its place to another connection.
-static cm_peer_budget *budget_of(cm_host *host, size_t index)
-{
-    cm_peer_budget *budget = &host->budgets[index];
-    uint32_t id = id_of(&host->enet->peers[index]);
-    if (budget->id != id) {
-        cm_peer_budget_begin(budget, id, enet_time_get());
-    }
-    return budget;
-}
-
-// The connection that a peer is now, or was last.
-static cm_connection_id name_of(const cm_host *host, size_t index)
-{
-    return (cm_connection_id){(uint32_t)index, host->budgets[index].generation};
-}
 
 static cm_host *host_of(cm_transport *transport)
 {
@@ -136,152 +45,7 @@ static ENetPeer *peer_of(const cm_transport *transport, cm_connection_id connect
 {
     ENetPeer *peer = look_at(transport, connection);
     const cm_host *host = (const cm_host *)transport;
-    return peer != NULL && host->budgets[connection.index].id == id_of(peer) ? peer : NULL;
-}
-
-static void send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
-{
-    if (cm_net_send(host->enet->socket, &to, bytes, size) > 0) {
-        host->stats.sent_bytes += size + headers_of(&to);
-        host->stats.sent_datagrams++;
-    }
-}
-
-// In ---------------------------------------------------------------------------------------------
-
-// The peer of a connection's id, or NULL.
-static ENetPeer *find_peer(const cm_host *host, uint32_t id)
-{
-    ENetHost *enet = host->enet;
-    for (size_t i = 0; i < enet->peerCount; i++) {
-        if (enet->peers[i].state != ENET_PEER_STATE_DISCONNECTED && id_of(&enet->peers[i]) == id) {
-            return &enet->peers[i];
-        }
-    }
-    return NULL;
-}
-
-// Counts the list steps that ENet may need for so many commands of the peer: it walks the commands
-// that came out of order, and those that wait for an ack.
-static void count_steps(cm_host *host, ENetPeer *peer, uint32_t commands)
-{
-    size_t length = 1 + enet_list_size(&peer->sentReliableCommands);
-    for (size_t i = 0; i < peer->channelCount; i++) {
-        length += enet_list_size(&peer->channels[i].incomingReliableCommands);
-        length += enet_list_size(&peer->channels[i].incomingUnreliableCommands);
-    }
-    host->turn_steps += length * commands;
-    if (host->turn_steps > host->stats.turn_steps_max) {
-        host->stats.turn_steps_max = host->turn_steps;
-    }
-}
-
-// Checks an opened datagram of a connection: true if ENet may read it. A refused one can only come
-// from the peer itself, since it was sealed.
-static bool admit(cm_host *host, const cm_gate_result *passed)
-{
-    ENetHost *enet = host->enet;
-    uint32_t index = ((uint32_t)passed->bytes[0] << 8 | passed->bytes[1]) & PEER_ID_NONE;
-    // It names its peer; that must be the peer of this very connection.
-    if (index >= enet->peerCount || connection_of(host, index) != passed->connection) {
-        host->stats.refused[CM_DATAGRAM_UNKNOWN]++;
-        return false;
-    }
-    ENetPeer *peer = &enet->peers[index];
-    cm_peer_budget *budget = budget_of(host, index);
-    budget->heard_ms = enet_time_get();
-    cm_command_context context = {
-        .reliable = peer->channelCount > 0 ? peer->channels[0].incomingReliableSequenceNumber : 0};
-    cm_command_count count;
-    cm_command_reason wrong = cm_commands_check(passed->bytes, passed->size, &context, &count);
-    if (wrong != CM_COMMAND_REASON_COUNT) {
-        host->stats.commands_refused[wrong]++;
-        host->stats.refused[CM_DATAGRAM_COMMAND]++;
-    } else if (!cm_peer_budget_spend_acks(budget, count.acks_wanted, enet_time_get())) {
-        host->stats.refused[CM_DATAGRAM_ACKS]++;
-    } else {
-        cm_peer_budget_acked(budget, &count);
-        count_steps(host, peer, count.commands);
-        return true;
-    }
-    host->malformed = index;
-    return false;
-}
-
-// Called before ENet makes a peer of a CONNECT: removes the peer of the connection that was evicted
-// for it.
-static void admit_connect(cm_host *host, const cm_gate_result *passed)
-{
-    ENetPeer *evicted = passed->evicted_id != 0 ? find_peer(host, passed->evicted_id) : NULL;
-    if (evicted != NULL) {
-        if (evicted->state == ENET_PEER_STATE_CONNECTED ||
-            evicted->state == ENET_PEER_STATE_DISCONNECT_LATER) {
-            CM_ASSERT(host->evicted_count < host->enet->peerCount);
-            host->evicted[host->evicted_count++] =
-                name_of(host, (size_t)(evicted - host->enet->peers));
-        }
-        enet_peer_reset(evicted);
-    }
-}
-
-// Frees what ENet knew an IPv6 connection by.
-static void free_stand_in(cm_host *host, uint32_t connection)
-{
-    cm_net_stand_in_free(host->stand_ins[connection].host);
-    host->stand_ins[connection].host = 0;
-}
-
-// What ENet knows an IPv6 connection by, from its CONNECT on. False: no stand-in is left.
-static bool take_stand_in(cm_host *host, uint32_t connection, const cm_address *from)
-{
-    stand_in *known = &host->stand_ins[connection];
-    if (known->host == 0 || !cm_address_equal(&known->of, from)) {
-        free_stand_in(host, connection); // the place is another connection's now
-        *known = (stand_in){*from, cm_net_stand_in(from)};
-    }
-    return known->host != 0;
-}
-
-static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8_t **bytes,
-                    size_t *size)
-{
-    cm_host *host = owner;
-    cm_address from;
-    (void)from_port; // a stand-in has the port of what it stands for
-    host->stats.received_datagrams++;
-    if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
-        host->stats.turn_datagrams_max = host->turn_datagrams;
-    }
-    cm_net_sender(&from);
-    host->stats.received_bytes += *size + headers_of(&from);
-    if (!cm_address_is_host(from.ip)) {
-        host->stats.refused[CM_DATAGRAM_SOURCE]++;
-        return false;
-    }
-    cm_gate_result result;
-    cm_gate_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
-    if (result.reason != CM_DATAGRAM_REASON_COUNT) {
-        host->stats.refused[result.reason]++;
-    }
-    if (result.verdict == CM_GATE_ANSWER) {
-        send_raw(host, from, result.bytes, result.size);
-    }
-    if (result.verdict != CM_GATE_PASS || (!result.is_connect && !admit(host, &result))) {
-        return false;
-    }
-    if (result.is_connect) {
-        admit_connect(host, &result);
-    }
-    if (!cm_address_is_ipv4(from.ip)) {
-        if (result.is_connect && !take_stand_in(host, result.connection, &from)) {
-            host->stats.refused[CM_DATAGRAM_FULL]++; // sweep ends its connection
-            return false;
-        }
-        *from_host = host->stand_ins[result.connection].host;
-    }
-    *bytes = result.bytes;
-    *size = result.size;
-    return true;
+    return peer != NULL && host->budgets[connection.index].id == cm_host_id_of(peer) ? peer : NULL;
 }
 
 // Events -----------------------------------------------------------------------------------------
@@ -312,7 +76,7 @@ static void begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
 // The datagram size that the peer's path is known to carry.
 static size_t path_of(const cm_host *host, size_t index)
 {
-    uint32_t connection = connection_of(host, index);
+    uint32_t connection = cm_host_connection_of(host, index);
     return connection != CM_CONNECTION_NONE ? cm_gate_path(host->door, connection) : CM_PATH_LEAST;
 }
 
@@ -324,7 +88,8 @@ static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event
     case ENET_EVENT_TYPE_CONNECT:
         CM_ASSERT(from->peer->channelCount == CM_FRAME_CHANNELS); // the gate lets in no other
         host->stats.handshakes++;
-        budget_of(host, index)->from = cm_gate_address(host->door, connection_of(host, index));
+        cm_host_budget_of(host, index)->from =
+            cm_gate_address(host->door, cm_host_connection_of(host, index));
         cm_pacing_limits(from->peer, path_of(host, index));
         // Measured once, ENet takes half of it for its variance and would resend what is lost of a
         // welcome after three round trips.
@@ -348,7 +113,7 @@ static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event
     case ENET_EVENT_TYPE_NONE:
         return false;
     }
-    event->connection = name_of(host, index);
+    event->connection = cm_host_name_of(host, index);
     return true;
 }
 
@@ -363,14 +128,14 @@ static bool end_one(cm_host *host, cm_transport_event *event)
         if (!judged) {
             continue;
         }
-        cm_peer_verdict verdict = cm_peer_budget_judge(budget_of(host, i), host->timeout_ms,
+        cm_peer_verdict verdict = cm_peer_budget_judge(cm_host_budget_of(host, i), host->timeout_ms,
                                                        path_of(host, i), enet_time_get());
         if (verdict != CM_PEER_STAYS) {
             host->stats.slow += verdict == CM_PEER_SLOW;
             host->stats.narrowed += verdict == CM_PEER_NARROWED;
             enet_peer_reset(peer);
             event->type = CM_TRANSPORT_CLOSED;
-            event->connection = name_of(host, i);
+            event->connection = cm_host_name_of(host, i);
             event->reason = verdict == CM_PEER_SLOW ? CAROM_REASON_FLOOD : CAROM_REASON_TIMEOUT;
             return true;
         }
@@ -386,10 +151,10 @@ static bool take_own(cm_host *host, cm_transport_event *event)
                                       .connection = host->evicted[--host->evicted_count],
                                       .reason = CAROM_REASON_HELLO_EXPECTED,
                                       .evicted = true};
-    } else if (host->malformed != NO_PEER) {
+    } else if (host->malformed != CM_HOST_NO_PEER) {
         *event = (cm_transport_event){.type = CM_TRANSPORT_MALFORMED,
-                                      .connection = name_of(host, host->malformed)};
-        host->malformed = NO_PEER;
+                                      .connection = cm_host_name_of(host, host->malformed)};
+        host->malformed = CM_HOST_NO_PEER;
     } else {
         return false;
     }
@@ -439,7 +204,7 @@ static void ENET_CALLBACK packet_is_done(ENetPacket *packet)
 // Before it is sent. False where memory is short.
 static bool budget_for(cm_host *host, uint32_t peer, ENetPacket *packet, bool counts)
 {
-    cm_peer_budget *budget = budget_of(host, peer);
+    cm_peer_budget *budget = cm_host_budget_of(host, peer);
     packet->userData = cm_peer_budget_send(budget, counts);
     if (packet->userData == NULL) {
         return false;
@@ -496,7 +261,7 @@ static void sweep(cm_host *host)
     for (uint32_t at = 0; at < host->live_count; at++) {
         uint32_t i = host->live[at];
         ENetPeer *peer = &host->enet->peers[i];
-        uint32_t connection = connection_of(host, i);
+        uint32_t connection = cm_host_connection_of(host, i);
         if (connection == CM_CONNECTION_NONE) {
             continue;
         }
@@ -510,13 +275,13 @@ static void sweep(cm_host *host)
         host->has_peer[connection] = true;
         size_t probe = cm_gate_probe(host->door, connection, host->now_us, host->datagram);
         if (probe > 0) {
-            send_raw(host, cm_gate_address(host->door, connection), host->datagram, probe);
+            cm_host_send_raw(host, cm_gate_address(host->door, connection), host->datagram, probe);
         }
     }
     for (uint32_t i = 0; found < cm_gate_count(host->door) && i < capacity; i++) {
         if (!host->has_peer[i] && cm_gate_exists(host->door, i)) {
             cm_gate_end(host->door, i);
-            free_stand_in(host, i);
+            cm_host_free_stand_in(host, i);
         }
     }
 }
@@ -530,19 +295,19 @@ static void flush(cm_transport *transport)
         uint32_t i = host->live[at];
         ENetPeer *peer = &host->enet->peers[i];
         if (peer->state == ENET_PEER_STATE_CONNECTED) {
-            cm_peer_budget *budget = budget_of(host, i);
+            cm_peer_budget *budget = cm_host_budget_of(host, i);
             size_t path = path_of(host, i);
             budget->path = budget->path > path ? budget->path : path;
             cm_pacing_limits(peer, budget->path);
             cm_pacing_hasten(peer, budget, CM_CHANNEL_CONTROL);
         } else if (peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT) {
-            cm_pacing_hasten(peer, budget_of(host, i), CM_CHANNEL_CONTROL);
+            cm_pacing_hasten(peer, cm_host_budget_of(host, i), CM_CHANNEL_CONTROL);
         }
     }
     enet_host_flush(host->enet);
     // ENet's counters have 32 bits.
     host->stats.sent_bytes += host->enet->totalSentData;
-    host->stats.sent_bytes += (uint64_t)host->enet->totalSentPackets * IP_UDP_HEADERS;
+    host->stats.sent_bytes += (uint64_t)host->enet->totalSentPackets * CM_HOST_IP_UDP;
     host->stats.sent_datagrams += host->enet->totalSentPackets;
     host->enet->totalSentData = 0;
     host->enet->totalSentPackets = 0;
@@ -578,7 +343,7 @@ static const cm_token *token_of(const cm_transport *transport, cm_connection_id 
 {
     const cm_host *host = (const cm_host *)transport;
     bool there = peer_of(transport, connection) != NULL;
-    uint32_t place = there ? connection_of(host, connection.index) : CM_CONNECTION_NONE;
+    uint32_t place = there ? cm_host_connection_of(host, connection.index) : CM_CONNECTION_NONE;
     return place != CM_CONNECTION_NONE ? cm_gate_token(host->door, place) : NULL;
 }
 
@@ -586,7 +351,7 @@ static void mark(cm_transport *transport, cm_connection_id connection, cm_transp
 {
     cm_host *host = host_of(transport);
     bool there = peer_of(transport, connection) != NULL;
-    uint32_t place = there ? connection_of(host, connection.index) : CM_CONNECTION_NONE;
+    uint32_t place = there ? cm_host_connection_of(host, connection.index) : CM_CONNECTION_NONE;
     if (place != CM_CONNECTION_NONE) {
         (how_far == CM_MARK_JOINED ? cm_gate_joined : cm_gate_welcomed)(host->door, place);
     }
@@ -641,7 +406,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
         snprintf(error, error_size, "out of memory");
         return NULL;
     }
-    host->malformed = NO_PEER;
+    host->malformed = CM_HOST_NO_PEER;
     host->budgets = calloc(def->peers, sizeof *host->budgets);
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
     host->transport = (cm_transport){&functions, def->peers};
@@ -687,8 +452,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     enet->maximumPacketSize = RECEIVE_MAX;
     enet->maximumWaitingData = WAITING_MAX;
     enet->mtu = CM_DATAGRAM_MAX;
-    host->hooks = (cm_enet_hooks){.owner = host, .seal = seal, .open = receive};
-    cm_enet_hooks_set(&host->hooks, enet);
+    cm_host_set_hooks(host);
     enet_socket_set_option(enet->socket, ENET_SOCKOPT_RCVBUF, CM_HOST_RECEIVE_BUFFER);
     ENetAddress bound;
     if (enet_socket_get_address(enet->socket, &bound) == 0) {
@@ -709,7 +473,7 @@ void cm_host_destroy(cm_host *host)
         enet_host_destroy(host->enet);
     }
     for (uint32_t i = 0; host->enet != NULL && i < host->transport.capacity; i++) {
-        free_stand_in(host, i);
+        cm_host_free_stand_in(host, i);
     }
     cm_gate_destroy(host->door);
     free(host->stand_ins);
