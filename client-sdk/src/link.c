@@ -11,17 +11,14 @@
 // empty or a budget is spent. Typical: 30 datagrams in and 60 out a second.
 #include "client-sdk/src/link.h"
 
+#include <enet/enet.h>
 #include <string.h>
 
-#include <enet/enet.h>
-
+#include "client-sdk/src/link_inner.h"
 #include "client-sdk/src/lookup.h"
-#include "client-sdk/src/relay.h"
 #include "shared/base/assert.h"
-#include "shared/transport/enet_hooks.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
-#include "shared/wire/path.h"
 
 #define LINK_CHANNELS     2u
 #define LINK_CONTROL      0u // its channel
@@ -33,63 +30,6 @@
 #define LINK_PACKET_SLACK 1024u
 #define LINK_FIRST_RTT_MS 250u  // until one is measured; ENet takes 500 and resends as late
 #define LINK_SILENT_MS    1000u // of the server: then less is sent again to it
-#define LINK_HELLO_MS     200u  // a hello goes again
-#define LINK_HELLO_LATE   800u  // after LINK_HELLOS of them
-#define LINK_CONTROLS     256u  // control messages that are not acknowledged
-#define LINK_HELLOS       8u    // to one address, then the next one's turn
-#define LINK_UNHEARD_MS   500u // before the welcome: then a hello asks whether the server still lives
-#define LINK_MOVES        4u   // times that servers may send a client elsewhere, or begin anew
-
-typedef struct cm_client_link cm_client_link;
-
-// A control message under way.
-typedef struct control_sent {
-    cm_client_link *link;
-    bool done;
-} control_sent;
-
-struct cm_client_link {
-    cm_transport transport; // first
-    carom_allocator allocator;
-    void (*random)(void *context, void *bytes, size_t size);
-    void *context;
-    ENetHost *host;
-    ENetPeer *peer; // NULL before the challenge and once disconnected
-    ENetPacket *packet;
-    cm_transport_status info; // but for what ENet says of its peer
-    uint32_t events;          // since the last flush
-
-    // The handshake.
-    cm_token_pass pass; // sealed_size 0: no token
-    cm_address addresses[CAROM_TOKEN_SERVERS_MAX];
-    cm_address aimed;                // of them, where datagrams go now
-    ENetAddress route;               // and where ENet sends them: there, or to the relay
-    cm_relay relay;                  // to an IPv6 server
-    uint32_t address_count, address; // tried now
-    uint8_t secret[CM_KEY_BYTES], public_key[CM_KEY_BYTES];
-    uint32_t hellos;                     // sent to this address
-    enet_uint32 heard_ms;                // when the server was
-    enet_uint32 knock_ms;                // when the first one went
-    enet_uint32 hello_ms;                // when the last one did
-    uint64_t cookie;                     // 0: no challenge yet
-    uint8_t server_public[CM_KEY_BYTES]; // whose it was
-    bool asks;                           // by hellos, whether that server still lives
-    bool reborn;                         // another one answered
-    bool welcomed;                       // it asks no more
-    uint32_t attempts;                   // CONNECTs sent
-    uint16_t asked_port; // of the present address, before a server redirected to another
-    uint16_t next_port;  // a redirect just received; 0: none
-    uint32_t moves;      // times that it did, or was another
-    uint32_t refused;    // by this server, just now, for this carom_reason; 0: no
-    uint32_t refusals;   // of servers before it
-
-    control_sent controls[LINK_CONTROLS]; // by number
-
-    cm_seal seal;
-    cm_path path;
-    uint8_t datagram[CM_DATAGRAM_MAX]; // of the handshake, and probes
-    cm_enet_hooks hooks;
-};
 
 static cm_client_link *link_of(cm_transport *transport)
 {
@@ -103,10 +43,11 @@ static uint64_t now_us(void)
 
 // Out --------------------------------------------------------------------------------------------
 
-static void send_raw(cm_client_link *link, const uint8_t *bytes, size_t size)
+void cm_link_send_raw(cm_client_link *link, const uint8_t *bytes, size_t size)
 {
     ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = size};
-    if (enet_socket_send(link->host->socket, &link->route, &buffer, 1) > 0) {
+    const ENetAddress to = {link->route_host, link->route_port};
+    if (enet_socket_send(link->host->socket, &to, &buffer, 1) > 0) {
         link->info.bytes_out += size;
     }
 }
@@ -136,9 +77,6 @@ static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t 
 
 // In ---------------------------------------------------------------------------------------------
 
-static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
-static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
-
 // A datagram of the connection: true where ENet may have what *opened is now.
 static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size, uint8_t **opened,
                         size_t *opened_size)
@@ -161,7 +99,7 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size, uint8
     link->asks = link->reborn = false; // it lives
     cm_path_received(&link->path);
     if (type == CM_WIRE_PROBE) {
-        send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
+        cm_link_send_raw(link, link->datagram, cm_frame_probed(&link->seal, size, link->datagram));
     } else if (type == CM_WIRE_PROBED) {
         cm_path_answered(&link->path, cm_frame_probed_size(bytes + CM_SEAL_HEADER, frame_size),
                          now_us());
@@ -173,24 +111,14 @@ static bool open_sealed(cm_client_link *link, uint8_t *bytes, size_t size, uint8
     return false;
 }
 
-static bool is_connected(const cm_client_link *link)
+bool cm_link_is_connected(const cm_client_link *link)
 {
     return link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED;
 }
 
 static bool redirect(cm_transport *transport, uint16_t port)
 {
-    cm_client_link *link = link_of(transport);
-    if (port == 0) {
-        link->welcomed = false;
-        link->reborn = true;
-        return true;
-    }
-    if (link->moves >= LINK_MOVES) {
-        return false;
-    }
-    link->next_port = port; // with the next poll
-    return true;
+    return cm_link_redirect(link_of(transport), port);
 }
 
 static void mark(cm_transport *transport, cm_connection_id connection, cm_transport_mark how_far)
@@ -203,20 +131,6 @@ static void mark(cm_transport *transport, cm_connection_id connection, cm_transp
     }
 }
 
-// A signed refusal comes from the server. An unsigned one may be forged on the path, so the client
-// keeps trying until its deadline.
-static void take_refusal(cm_client_link *link, const cm_refusal *refusal)
-{
-    link->info.hint = refusal->reason;
-    if (link->cookie == 0 || is_connected(link) || !cm_refusal_is_signed(refusal, &link->seal)) {
-        return;
-    }
-    if (refusal->reason != CAROM_REASON_ELSEWHERE || refusal->port == 0 ||
-        !redirect(&link->transport, refusal->port)) {
-        link->refused = refusal->reason;
-    }
-}
-
 static bool receive(void *owner, uint32_t *host, uint16_t *port, uint8_t **received,
                     size_t *received_size)
 {
@@ -224,19 +138,17 @@ static bool receive(void *owner, uint32_t *host, uint16_t *port, uint8_t **recei
     uint8_t *bytes = *received;
     size_t size = *received_size;
     link->info.bytes_in += size;
-    bool ours = *host == link->route.host && *port == link->route.port && size > 0;
+    bool ours = *host == link->route_host && *port == link->route_port && size > 0;
     uint8_t type = ours ? bytes[0] : 0;
     cm_refusal refusal;
     if (type == CM_WIRE_SEALED || type == CM_WIRE_PROBE || type == CM_WIRE_PROBED) {
         return open_sealed(link, bytes, size, received, received_size);
     }
-    if (type == CM_WIRE_CHALLENGE && link->cookie == 0) {
-        take_challenge(link, bytes, size);
-    } else if (type == CM_WIRE_CHALLENGE) {
-        take_later_challenge(link, bytes, size);
+    if (type == CM_WIRE_CHALLENGE) {
+        cm_link_take_challenge(link, bytes, size);
     } else if (type == CM_WIRE_REFUSAL && cm_refusal_read(bytes, size, &refusal) &&
                cm_crypto_equal(refusal.echo, link->public_key, CM_ECHO_BYTES)) {
-        take_refusal(link, &refusal);
+        cm_link_take_refusal(link, &refusal);
     } else {
         link->info.refused++;
     }
@@ -278,181 +190,16 @@ static void drop_packet(cm_client_link *link)
     }
 }
 
-// The handshake ----------------------------------------------------------------------------------
-
-// New keys for an address, and the first hello to it.
-static void knock(cm_client_link *link)
-{
-    link->random(link->context, link->secret, sizeof link->secret);
-    cm_crypto_public(link->secret, link->public_key);
-    link->hellos = 0;
-}
-
-static void next_address(cm_client_link *link)
-{
-    link->address = (link->address + 1) % link->address_count;
-    link->asked_port = link->addresses[link->address].port;
-}
-
-// Datagrams go to the present address. Where no way leads there they are lost.
-static void aim(cm_client_link *link)
-{
-    const cm_address *to = &link->addresses[link->address];
-    if (cm_address_equal(to, &link->aimed)) {
-        return;
-    }
-    link->aimed = *to;
-    if (cm_address_is_ipv4(to->ip)) {
-        link->route.port = to->port;
-        memcpy(&link->route.host, to->ip + 12, sizeof link->route.host);
-    } else {
-        bool open = cm_relay_aim(&link->relay, link->host, to);
-        link->route.port = open ? link->relay.port : 0;
-        link->route.host = ENET_HOST_TO_NET_32(0x7f000001u);
-    }
-}
-
-static void send_hello(cm_client_link *link)
-{
-    aim(link);
-    cm_hello hello = {.protocol = CM_PROTOCOL_VERSION};
-    memcpy(hello.client_public, link->public_key, CM_KEY_BYTES);
-    link->hello_ms = enet_time_get();
-    link->knock_ms = link->hellos == 0 ? link->hello_ms : link->knock_ms;
-    link->hellos++;
-    send_raw(link, link->datagram, cm_hello_write(&hello, link->datagram));
-}
-
-static bool hello_is_due(const cm_client_link *link)
-{
-    enet_uint32 pause = link->hellos < LINK_HELLOS ? LINK_HELLO_MS : LINK_HELLO_LATE;
-    return link->hellos == 0 || enet_time_get() - link->hello_ms >= pause;
-}
-
-// Only the process that made a cookie can open it and has the keys. If that server has restarted,
-// CONNECT and Hello are lost. But a live server may have received them, with its answer on the way
-// and the token used; so the client sends another hello before it gives up its keys.
-static void ask_again(cm_client_link *link)
-{
-    bool silent = !link->welcomed && link->attempts > 0 &&
-                  enet_time_get() - link->heard_ms >= LINK_UNHEARD_MS;
-    if (silent && hello_is_due(link)) {
-        link->asks = true;
-        send_hello(link);
-    }
-}
-
-static void say_hello(cm_client_link *link)
-{
-    if (link->cookie != 0) {
-        ask_again(link);
-        return;
-    }
-    if (!hello_is_due(link)) {
-        return;
-    }
-    cm_address *address = &link->addresses[link->address];
-    bool moved = address->port != link->asked_port;
-    if (link->hellos >= LINK_HELLOS && (moved || link->address_count > 1)) {
-        address->port = link->asked_port;
-        if (!moved) {
-            next_address(link);
-        }
-        knock(link);
-    }
-    send_hello(link);
-}
-
-// From the beginning, to the present address.
-static void begin_anew(cm_client_link *link)
-{
-    if (link->peer != NULL) {
-        enet_peer_reset(link->peer);
-        link->peer = NULL;
-    }
-    link->next_port = 0;
-    link->refused = 0;
-    link->asks = link->reborn = false;
-    link->info.opened = 0;
-    link->cookie = 0;
-    link->attempts = 0;
-    knock(link);
-}
-
-// To the port that the server named, which has not used the token up; or to the server that is
-// there now; or, from one that has no place, to the next of the token's servers. True where the
-// caller has to know.
-static bool follow(cm_client_link *link, cm_transport_event *event)
-{
-    if (link->next_port != 0) {
-        link->addresses[link->address].port = link->next_port;
-        link->moves++;
-        begin_anew(link);
-    } else if (link->reborn) {
-        link->moves++;
-        begin_anew(link);
-        event->type = CM_TRANSPORT_RESTARTED;
-        return true;
-    } else if (link->refused != 0) {
-        bool full =
-            link->refused == CAROM_REASON_ROOM_FULL || link->refused == CAROM_REASON_DRAINING;
-        if (!full || link->refusals + 1 >= link->address_count) {
-            event->type = CM_TRANSPORT_REFUSED;
-            event->reason = (carom_reason)link->refused;
-            link->refused = 0;
-            return true;
-        }
-        link->refusals++;
-        link->addresses[link->address].port = link->asked_port;
-        next_address(link);
-        begin_anew(link);
-    }
-    return false;
-}
-
-// Keys, and ENet's own connect, whose datagrams are sealed from its first on.
-static void take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size)
-{
-    cm_challenge challenge;
-    cm_seal_secrets secrets;
-    if (!cm_challenge_read(bytes, size, &challenge) ||
-        !cm_crypto_equal(challenge.echo, link->public_key, CM_ECHO_BYTES) ||
-        !cm_crypto_shared(link->secret, challenge.server_public, secrets.shared)) {
-        link->info.refused++;
-        return;
-    }
-    memcpy(secrets.token_key, link->pass.key, CM_KEY_BYTES);
-    memcpy(secrets.client_public, link->public_key, CM_KEY_BYTES);
-    memcpy(secrets.server_public, challenge.server_public, CM_KEY_BYTES);
-    memcpy(secrets.server_random, challenge.server_random, sizeof secrets.server_random);
-    cm_seal_begin(&link->seal, CM_SEAL_CLIENT, cm_connect_id(challenge.cookie), &secrets);
-    cm_crypto_wipe(&secrets, sizeof secrets);
-    cm_crypto_wipe(link->secret, sizeof link->secret);
-    memcpy(link->server_public, challenge.server_public, CM_KEY_BYTES);
-    link->heard_ms = enet_time_get();
-    link->cookie = challenge.cookie;
-}
-
-// The answer to ask_again: a server has one public key for its life.
-static void take_later_challenge(cm_client_link *link, const uint8_t *bytes, size_t size)
-{
-    cm_challenge challenge;
-    bool ours = cm_challenge_read(bytes, size, &challenge) &&
-                cm_crypto_equal(challenge.echo, link->public_key, CM_ECHO_BYTES);
-    bool other = ours && !cm_crypto_equal(challenge.server_public, link->server_public,
-                                          sizeof link->server_public);
-    link->reborn = link->reborn || (other && link->asks && link->moves < LINK_MOVES);
-}
-
 // Outside of ENet's own call: a connect from within intercept would upset it.
 static void connect_enet(cm_client_link *link)
 {
     if (link->cookie == 0 || link->peer != NULL || link->attempts > 0) {
         return;
     }
+    const ENetAddress to = {link->route_host, link->route_port};
     cm_path_begin(&link->path, now_us());
     hold_settings(link, &link->host->peers[0]); // before the request is made: it carries them
-    link->peer = enet_host_connect(link->host, &link->route, LINK_CHANNELS, 0);
+    link->peer = enet_host_connect(link->host, &to, LINK_CHANNELS, 0);
     CM_ASSERT(link->peer == &link->host->peers[0]);
     link->peer->data = &link->hooks;
     uint8_t id[4] = {(uint8_t)link->cookie, (uint8_t)(link->cookie >> 8),
@@ -467,8 +214,7 @@ static void connect_enet(cm_client_link *link)
     enet_peer_ping_interval(link->peer, LINK_PING_MS);
 }
 
-// As a transport
-// ------------------------------------------------------------------------------------
+// As a transport ---------------------------------------------------------------------------------
 
 static void destroy(cm_transport *transport, carom_reason reason)
 {
@@ -529,10 +275,10 @@ static bool poll_event(cm_transport *transport, cm_transport_event *event)
     cm_client_link *link = link_of(transport);
     drop_packet(link);
     *event = (cm_transport_event){.connection = CM_CONNECTION_ONLY};
-    if (follow(link, event)) {
+    if (cm_link_follow(link, event)) {
         return true;
     }
-    say_hello(link);
+    cm_link_say_hello(link);
     ENetEvent from_enet;
     while (link->events < LINK_EVENTS && service(link, &from_enet)) {
         link->events++;
@@ -564,11 +310,11 @@ static bool poll_event(cm_transport *transport, cm_transport_event *event)
 // ENet lets go of a control message: it was acknowledged, or the link is at its end.
 static void ENET_CALLBACK control_is_done(ENetPacket *packet)
 {
-    control_sent *sent = packet->userData;
+    cm_control_sent *sent = packet->userData;
     cm_client_link *link = sent->link;
     sent->done = true;
     while (link->info.arrived < link->info.sent &&
-           link->controls[link->info.arrived % LINK_CONTROLS].done) {
+           link->controls[link->info.arrived % CM_LINK_CONTROLS].done) {
         link->info.arrived++;
     }
 }
@@ -576,11 +322,11 @@ static void ENET_CALLBACK control_is_done(ENetPacket *packet)
 // False: too many are under way.
 static bool number_control(cm_client_link *link, ENetPacket *packet)
 {
-    if (link->info.sent - link->info.arrived == LINK_CONTROLS) {
+    if (link->info.sent - link->info.arrived == CM_LINK_CONTROLS) {
         return false;
     }
-    control_sent *sent = &link->controls[link->info.sent++ % LINK_CONTROLS];
-    *sent = (control_sent){.link = link};
+    cm_control_sent *sent = &link->controls[link->info.sent++ % CM_LINK_CONTROLS];
+    *sent = (cm_control_sent){.link = link};
     packet->userData = sent;
     packet->freeCallback = control_is_done;
     return true;
@@ -614,14 +360,14 @@ static void flush(cm_transport *transport)
     cm_client_link *link = link_of(transport);
     link->events = 0;
     connect_enet(link);
-    if (is_connected(link)) {
+    if (cm_link_is_connected(link)) {
         hold_timeouts(link);
     }
     uint32_t probe = link->peer != NULL && link->peer->state == ENET_PEER_STATE_CONNECTED
                          ? cm_path_probe(&link->path, now_us())
                          : 0;
     if (probe > 0) {
-        send_raw(link, link->datagram, cm_frame_probe(&link->seal, probe, link->datagram));
+        cm_link_send_raw(link, link->datagram, cm_frame_probe(&link->seal, probe, link->datagram));
     }
     enet_host_flush(link->host);
     cm_relay_pump(&link->relay);
@@ -703,7 +449,7 @@ static bool start(cm_client_link *link)
     cm_enet_hooks_set(&link->hooks, link->host);
     link->path.known = CM_PATH_LEAST;
     link->asked_port = link->addresses[0].port;
-    knock(link);
+    cm_link_knock(link);
     return true;
 }
 

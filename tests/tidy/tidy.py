@@ -116,7 +116,7 @@ LAYERS = [
 ]
 
 LIBRARIES = {
-    "enet/enet.h": r"^(server/transport/enet/(net|pacing|datagrams)\.c|client-sdk/src/(link|relay)\.c|shared/transport/enet_hooks\.c|shared/net/.*\.c|tests/.*\.c)$",
+    "enet/enet.h": r"^(server/transport/enet/(net|pacing|datagrams)\.c|client-sdk/src/(link|handshake|relay)\.c|shared/transport/enet_hooks\.c|shared/net/.*\.c|tests/.*\.c)$",
     "sqlite3.h": r"^(server/record/.*\.c|server/auth/gate_db\.c|tests/.*\.c)$",
     # Read in one place; three commands write with it.
     "jansson.h": r"^(shared/scene/map_json\.c|server/config/json_reader\.c|server/cli/(admin|match_live|token)\.c|tests/.*\.c|tests/bench/peers/.*\.cpp)$",
