@@ -111,7 +111,7 @@ class Runner:
     def judge(suite, status):
         with open(suite.log, encoding="utf-8", errors="replace") as log:
             text = log.read()
-        skipped = re.findall(r"^SKIPPED: (.*)$", text, re.M)
+        skipped = list(dict.fromkeys(re.findall(r"^SKIPPED: (.*)$", text, re.M)))
         # make answers with 2 whatever the suite's status was, so that its line decides.
         if skipped and re.search(rf"Error {SKIPPED}$", text, re.M):
             suite.state, suite.why = "skipped", skipped[-1]

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <enet/enet.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -275,7 +276,7 @@ typedef struct street {
     cm_net *net;
     cm_host *host;
     cm_clients *clients;
-    cm_transport *links[PEERS];
+    cm_transport *links[2 * PEERS];
     uint32_t count;
 } street;
 
@@ -356,6 +357,25 @@ Test(ipv6, a_ban_is_of_the_64)
     live(&s, 300);
     cr_expect_eq(cm_clients_connected(s.clients), 3);
     cr_expect_gt(refused(&s, CM_DATAGRAM_BANNED), 0);
+    close_street(&s);
+}
+
+// A connection that makes way for another one takes its stand-in along.
+Test(ipv6, a_place_that_is_given_again_has_another_stand_in)
+{
+    street s;
+    open_street(&s);
+    for (uint32_t i = 0; i < 2 * PEERS; i++) {
+        char ip[32];
+        snprintf(ip, sizeof ip, "2001:db8:%u::1", i);
+        come_from(&s, ip);
+        live(&s, 600); // nobody says hello: after a second each yields
+        uint32_t there = cm_gate_count(cm_host_gate(s.host));
+        cr_assert_eq(cm_net_stand_ins(), there, "of %u", i);
+        cr_assert_leq(there, PEERS);
+        cr_assert_geq(cm_clients_connected(s.clients), i < 4 ? i + 1 : 4);
+    }
+    cr_assert_eq(cm_gate_count(cm_host_gate(s.host)), PEERS, "some had to make way");
     close_street(&s);
 }
 
