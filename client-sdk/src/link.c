@@ -397,14 +397,6 @@ static cm_transport_status status_of(const cm_transport *transport, cm_connectio
     return status;
 }
 
-// Its own the client knows.
-static const cm_token *token_of(const cm_transport *transport, cm_connection_id connection)
-{
-    (void)transport;
-    (void)connection;
-    return NULL;
-}
-
 static const cm_transport_functions functions = {.begin = begin,
                                                  .poll = poll_event,
                                                  .send = send_bytes,
@@ -412,7 +404,6 @@ static const cm_transport_functions functions = {.begin = begin,
                                                  .flush = flush,
                                                  .caps = caps_of,
                                                  .status = status_of,
-                                                 .token = token_of,
                                                  .mark = mark,
                                                  .redirect = redirect,
                                                  .destroy = destroy};

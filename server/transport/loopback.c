@@ -1,5 +1,5 @@
-// Two inboxes a connection, the server's and the client's, each a list of events. Typical: one
-// connection, two events a tick.
+// A pipe for each connection, with an inbox for each end. Typical: one connection, two events a
+// tick.
 #include "server/transport/loopback.h"
 
 #include <stdlib.h>
@@ -7,145 +7,159 @@
 
 #include "shared/wire/packet.h"
 
+typedef enum side { SERVER, CLIENT } side;
+
 // An event on its way to the end that it is for.
 typedef struct parcel {
     struct parcel *next;
-    cm_transport_event event; // its bytes stand behind
+    cm_transport_event event; // its bytes follow
     bool counted;
 } parcel;
 
-// The inbox of one end: events that wait for it, and its counts.
+// What one end is to be told.
 typedef struct inbox {
     parcel *first, *last;
     size_t bytes;            // that wait here
-    uint64_t sent, arrived;  // messages that count: into this inbox, and out of it
-    uint64_t events, octets; // out of it
+    uint64_t sent, arrived;  // counted messages: put in, and taken out
+    uint64_t events, octets; // taken out
 } inbox;
 
-typedef struct client_end {
-    cm_transport transport; // first
+typedef struct pipe {
+    cm_transport transport; // of the client's end; first
     cm_loopback *loopback;
-    cm_connection_id connection; // of the server
-    inbox inbox;
-    parcel *held;
-} client_end;
-
-typedef struct place {
-    uint32_t generation;
-    bool open;
-    client_end *client; // NULL: it is gone
+    uint32_t users;         // the server's place and the client: the last one frees it
+    cm_connection_id id[2]; // as each end names it
+    inbox to[2];
+    bool open[2];
+    parcel *held; // of the event that the client was given last
     uint64_t heard_us;
-    inbox inbox;
-} place;
+} pipe;
 
 struct cm_loopback {
     cm_transport transport; // first
-    place *places;
-    uint32_t turn; // whose inbox is looked at first
+    pipe **places;          // NULL: never used. One that is closed stays until its place is given
+    uint32_t generation;
+    uint32_t turn; // the place that is looked at first
     uint64_t now_us;
-    parcel *held; // of the event handed out last
+    parcel *held;
 };
 
-static bool put(inbox *to, const cm_transport_event *event, bool counted)
+// Pipes ------------------------------------------------------------------------------------------
+
+static bool put(pipe *p, side to, cm_transport_event event, bool counted)
 {
-    parcel *made = malloc(sizeof *made + event->size);
+    inbox *in = &p->to[to];
+    parcel *made = malloc(sizeof *made + event.size);
     if (made == NULL) {
         return false;
     }
-    *made = (parcel){.event = *event, .counted = counted};
-    if (event->size > 0) {
-        memcpy(made + 1, event->bytes, event->size);
+    *made = (parcel){.event = event, .counted = counted};
+    if (event.size > 0) {
+        memcpy(made + 1, event.bytes, event.size);
     }
+    made->event.connection = p->id[to];
     made->event.bytes = (const uint8_t *)(made + 1);
-    *(to->first != NULL ? &to->last->next : &to->first) = made;
-    to->last = made;
-    to->bytes += event->size;
-    to->sent += counted;
+    *(in->first != NULL ? &in->last->next : &in->first) = made;
+    in->last = made;
+    in->bytes += event.size;
+    in->sent += counted;
     return true;
 }
 
-// The next one, which *held keeps until the one after it; false: there is none.
-static bool take(inbox *from, parcel **held, cm_transport_event *event)
+static void tell_closed(pipe *p, side to, carom_reason reason)
 {
-    parcel *first = from->first;
-    free(*held);
-    *held = first;
-    if (first == NULL) {
+    if (p->open[to]) {
+        (void)put(p, to, (cm_transport_event){.type = CM_TRANSPORT_CLOSED, .reason = reason},
+                  false);
+    }
+}
+
+// The next event of an end; *held keeps its bytes until the one after it.
+static bool take(pipe *p, side end, parcel **held, cm_transport_event *event)
+{
+    inbox *in = &p->to[end];
+    parcel *first = in->first;
+    if (!p->open[end] || first == NULL) {
         return false;
     }
-    from->first = first->next;
-    from->bytes -= first->event.size;
-    from->arrived += first->counted;
-    from->events++;
-    from->octets += first->event.size;
+    free(*held);
+    *held = first;
+    in->first = first->next;
+    in->bytes -= first->event.size;
+    in->arrived += first->counted;
+    in->events++;
+    in->octets += first->event.size;
     *event = first->event;
+    if (event->type == CM_TRANSPORT_CLOSED) { // who said goodbye is told that it arrived
+        p->open[end] = false;
+        tell_closed(p, 1 - end, CAROM_REASON_NONE);
+    }
     return true;
 }
 
-static void clear(inbox *of)
-{
-    while (of->first != NULL) {
-        parcel *first = of->first;
-        of->first = first->next;
-        free(first);
-    }
-    memset(of, 0, sizeof *of);
-}
-
-static bool put_bytes(inbox *to, cm_connection_id connection, cm_send_kind kind, const void *bytes,
-                      size_t size)
+static bool send_by(pipe *p, side from, cm_send_kind kind, const void *bytes, size_t size)
 {
     const cm_transport_event event = {.type = CM_TRANSPORT_RECEIVED,
-                                      .connection = connection,
-                                      .kind =
-                                          kind == CM_SEND_PACKET ? CM_SEND_PACKET : CM_SEND_CONTROL,
+                                      .kind = kind == CM_SEND_COUNTED ? CM_SEND_CONTROL : kind,
                                       .bytes = bytes,
                                       .size = size};
-    return put(to, &event, kind == CM_SEND_COUNTED);
+    return p != NULL && p->open[SERVER] && p->open[CLIENT] &&
+           put(p, 1 - from, event, kind == CM_SEND_COUNTED);
 }
 
-static bool put_closed(inbox *to, cm_connection_id connection, carom_reason reason)
+static void close_by(pipe *p, side from, carom_reason reason, cm_close_how how)
 {
-    const cm_transport_event event = {
-        .type = CM_TRANSPORT_CLOSED, .connection = connection, .reason = reason};
-    return put(to, &event, false);
+    if (p != NULL && p->open[from] && how == CM_CLOSE_AFTER_ALL && p->open[1 - from]) {
+        tell_closed(p, 1 - from, reason);
+    } else if (p != NULL) {
+        p->open[from] = false;
+    }
 }
+
+static cm_transport_status status_of(const pipe *p, side of)
+{
+    const inbox *out = &p->to[1 - of], *in = &p->to[of];
+    return (cm_transport_status){.silence_ms =
+                                     (uint32_t)((p->loopback->now_us - p->heard_us) / 1000u),
+                                 .outstanding = out->bytes,
+                                 .sent = out->sent,
+                                 .arrived = out->arrived,
+                                 .bytes_in = in->octets,
+                                 .bytes_out = out->octets,
+                                 .opened = in->events};
+}
+
+static void release(pipe *p)
+{
+    if (p == NULL || --p->users > 0) {
+        return;
+    }
+    for (side end = SERVER; end <= CLIENT; end++) {
+        while (p->to[end].first != NULL) {
+            parcel *first = p->to[end].first;
+            p->to[end].first = first->next;
+            free(first);
+        }
+    }
+    free(p->held);
+    free(p);
+}
+
+// Both ends --------------------------------------------------------------------------------------
 
 static cm_transport_caps caps_of(const cm_transport *transport, cm_connection_id connection)
 {
-    (void)transport;
-    (void)connection;
+    (void)transport, (void)connection;
     return (cm_transport_caps){.unreliable = true, .sealed = true, .mtu = CM_PACKET_MAX};
 }
 
-static const cm_token *token_of(const cm_transport *transport, cm_connection_id connection)
-{
-    (void)transport;
-    (void)connection;
-    return NULL;
-}
+// The server's end -------------------------------------------------------------------------------
 
-static void mark(cm_transport *transport, cm_connection_id connection, cm_transport_mark how_far)
-{
-    (void)transport;
-    (void)connection;
-    (void)how_far;
-}
-
-static void flush(cm_transport *transport)
-{
-    (void)transport;
-}
-
-// The server's end
-// ---------------------------------------------------------------------------------
-
-static place *place_of(const cm_transport *transport, cm_connection_id connection)
+static pipe *find(const cm_transport *transport, cm_connection_id connection)
 {
     const cm_loopback *loopback = (const cm_loopback *)transport;
-    bool known = connection.generation != 0 && connection.index < transport->capacity &&
-                 loopback->places[connection.index].generation == connection.generation;
-    return known ? &loopback->places[connection.index] : NULL;
+    pipe *p = connection.index < transport->capacity ? loopback->places[connection.index] : NULL;
+    return p != NULL && cm_connection_id_equal(p->id[SERVER], connection) ? p : NULL;
 }
 
 static void server_begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
@@ -158,18 +172,13 @@ static bool server_poll(cm_transport *transport, cm_transport_event *event)
 {
     cm_loopback *loopback = (cm_loopback *)transport;
     for (uint32_t i = 0; i < transport->capacity; i++) {
-        place *at = &loopback->places[(loopback->turn + i) % transport->capacity];
-        if (!at->open || at->inbox.first == NULL) {
-            continue;
+        uint32_t index = (loopback->turn + i) % transport->capacity;
+        pipe *p = loopback->places[index];
+        if (p != NULL && take(p, SERVER, &loopback->held, event)) {
+            loopback->turn = index; // the rest of it comes next
+            p->heard_us = loopback->now_us;
+            return true;
         }
-        loopback->turn = (loopback->turn + i) % transport->capacity; // the rest of it comes next
-        take(&at->inbox, &loopback->held, event);
-        at->heard_us = loopback->now_us;
-        at->open = event->type != CM_TRANSPORT_CLOSED;
-        if (!at->open && at->client != NULL) { // an end that closed receives CLOSED in return
-            put_closed(&at->client->inbox, CM_CONNECTION_ONLY, CAROM_REASON_NONE);
-        }
-        return true;
     }
     return false;
 }
@@ -177,39 +186,19 @@ static bool server_poll(cm_transport *transport, cm_transport_event *event)
 static bool server_send(cm_transport *transport, cm_connection_id connection, cm_send_kind kind,
                         const void *bytes, size_t size)
 {
-    place *to = place_of(transport, connection);
-    return to != NULL && to->open && to->client != NULL &&
-           put_bytes(&to->client->inbox, CM_CONNECTION_ONLY, kind, bytes, size);
+    return send_by(find(transport, connection), SERVER, kind, bytes, size);
 }
 
 static void server_close(cm_transport *transport, cm_connection_id connection, carom_reason reason,
                          cm_close_how how)
 {
-    place *at = place_of(transport, connection);
-    if (at == NULL || !at->open) {
-        return;
-    }
-    if (how == CM_CLOSE_AFTER_ALL && at->client != NULL) {
-        put_closed(&at->client->inbox, CM_CONNECTION_ONLY, reason);
-    } else {
-        at->open = false;
-    }
+    close_by(find(transport, connection), SERVER, reason, how);
 }
 
 static cm_transport_status server_status(const cm_transport *transport, cm_connection_id connection)
 {
-    const cm_loopback *loopback = (const cm_loopback *)transport;
-    const place *at = place_of(transport, connection);
-    cm_transport_status status = {0};
-    if (at != NULL) {
-        status.silence_ms = (uint32_t)((loopback->now_us - at->heard_us) / 1000u);
-    }
-    if (at != NULL && at->client != NULL) {
-        status.outstanding = at->client->inbox.bytes;
-        status.sent = at->client->inbox.sent;
-        status.arrived = at->client->inbox.arrived;
-    }
-    return status;
+    const pipe *p = find(transport, connection);
+    return p != NULL ? status_of(p, SERVER) : (cm_transport_status){0};
 }
 
 void cm_loopback_destroy(cm_loopback *loopback)
@@ -218,7 +207,7 @@ void cm_loopback_destroy(cm_loopback *loopback)
         return;
     }
     for (uint32_t i = 0; loopback->places != NULL && i < loopback->transport.capacity; i++) {
-        clear(&loopback->places[i].inbox);
+        release(loopback->places[i]);
     }
     free(loopback->held);
     free(loopback->places);
@@ -235,11 +224,8 @@ static const cm_transport_functions server_functions = {.begin = server_begin,
                                                         .poll = server_poll,
                                                         .send = server_send,
                                                         .close = server_close,
-                                                        .flush = flush,
                                                         .caps = caps_of,
                                                         .status = server_status,
-                                                        .token = token_of,
-                                                        .mark = mark,
                                                         .destroy = server_destroy};
 
 cm_transport *cm_loopback_transport(cm_loopback *loopback)
@@ -261,135 +247,82 @@ cm_loopback *cm_loopback_create(uint32_t capacity)
     return loopback;
 }
 
-// A client's end
-// -----------------------------------------------------------------------------------
-
-// Its place, while the server's end of it is open.
-static place *own_place(const client_end *client)
-{
-    place *at = place_of(&client->loopback->transport, client->connection);
-    return at != NULL && at->open ? at : NULL;
-}
-
-static void client_begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
-{
-    (void)transport;
-    (void)now_us;
-    (void)unix_s;
-}
+// A client's end ---------------------------------------------------------------------------------
 
 static bool client_poll(cm_transport *transport, cm_transport_event *event)
 {
-    client_end *client = (client_end *)transport;
-    if (!take(&client->inbox, &client->held, event)) {
-        return false;
-    }
-    place *at = own_place(client);
-    if (event->type == CM_TRANSPORT_CLOSED && at != NULL) {
-        put_closed(&at->inbox, client->connection, CAROM_REASON_NONE);
-        at->client = NULL;
-    }
-    return true;
+    pipe *p = (pipe *)transport;
+    return take(p, CLIENT, &p->held, event);
 }
 
 static bool client_send(cm_transport *transport, cm_connection_id connection, cm_send_kind kind,
                         const void *bytes, size_t size)
 {
-    client_end *client = (client_end *)transport;
-    place *at = own_place(client);
     (void)connection;
-    return at != NULL && put_bytes(&at->inbox, client->connection, kind, bytes, size);
+    return send_by((pipe *)transport, CLIENT, kind, bytes, size);
 }
 
 static void client_close(cm_transport *transport, cm_connection_id connection, carom_reason reason,
                          cm_close_how how)
 {
-    client_end *client = (client_end *)transport;
-    place *at = own_place(client);
     (void)connection;
-    if (at != NULL && how == CM_CLOSE_AFTER_ALL) {
-        put_closed(&at->inbox, client->connection, reason);
-    } else if (at != NULL) {
-        at->client = NULL;
-    }
+    close_by((pipe *)transport, CLIENT, reason, how);
 }
 
 static cm_transport_status client_status(const cm_transport *transport, cm_connection_id connection)
 {
-    const client_end *client = (const client_end *)transport;
-    const place *at = own_place(client);
     (void)connection;
-    cm_transport_status status = {.bytes_in = client->inbox.octets, .opened = client->inbox.events};
-    if (at != NULL) {
-        status.outstanding = at->inbox.bytes;
-        status.sent = at->inbox.sent;
-        status.arrived = at->inbox.arrived;
-        status.bytes_out = at->inbox.octets;
-    }
-    return status;
+    return status_of((const pipe *)transport, CLIENT);
 }
 
 static bool client_redirect(cm_transport *transport, uint16_t port)
 {
-    (void)transport;
-    (void)port;
+    (void)transport, (void)port;
     return false; // there is nothing else
 }
 
 static void client_destroy(cm_transport *transport, carom_reason reason)
 {
-    client_end *client = (client_end *)transport;
-    place *at = own_place(client);
-    if (at != NULL) {
-        put_closed(&at->inbox, client->connection, reason);
+    pipe *p = (pipe *)transport;
+    if (p->open[CLIENT]) {
+        tell_closed(p, SERVER, reason);
     }
-    at = place_of(&client->loopback->transport, client->connection);
-    if (at != NULL) {
-        at->client = NULL;
-    }
-    clear(&client->inbox);
-    free(client->held);
-    free(client);
+    p->open[CLIENT] = false;
+    release(p);
 }
 
-static const cm_transport_functions client_functions = {.begin = client_begin,
-                                                        .poll = client_poll,
+static const cm_transport_functions client_functions = {.poll = client_poll,
                                                         .send = client_send,
                                                         .close = client_close,
-                                                        .flush = flush,
                                                         .caps = caps_of,
                                                         .status = client_status,
-                                                        .token = token_of,
-                                                        .mark = mark,
                                                         .redirect = client_redirect,
                                                         .destroy = client_destroy};
 
 cm_transport *cm_loopback_connect(cm_loopback *loopback)
 {
     uint32_t index = 0;
-    while (index < loopback->transport.capacity && loopback->places[index].open) {
+    while (index < loopback->transport.capacity && loopback->places[index] != NULL &&
+           loopback->places[index]->open[SERVER]) {
         index++;
     }
-    client_end *client = index < loopback->transport.capacity ? calloc(1, sizeof *client) : NULL;
-    if (client == NULL) {
+    pipe *p = index < loopback->transport.capacity ? calloc(1, sizeof *p) : NULL;
+    if (p == NULL) {
         return NULL;
     }
-    place *at = &loopback->places[index];
-    clear(&at->inbox);
-    *at = (place){.generation = at->generation + 1,
-                  .open = true,
-                  .client = client,
-                  .heard_us = loopback->now_us};
-    client->transport = (cm_transport){&client_functions, 1};
-    client->loopback = loopback;
-    client->connection = (cm_connection_id){index, at->generation};
-    cm_transport_event opened = {.type = CM_TRANSPORT_OPENED, .connection = client->connection};
-    bool told = put(&at->inbox, &opened, false);
-    opened.connection = CM_CONNECTION_ONLY;
-    if (!told || !put(&client->inbox, &opened, false)) {
-        at->open = false;
-        client_destroy(&client->transport, CAROM_REASON_NONE);
+    *p = (pipe){.transport = {&client_functions, 1},
+                .loopback = loopback,
+                .users = 2,
+                .id = {{index, ++loopback->generation}, CM_CONNECTION_ONLY},
+                .open = {true, true},
+                .heard_us = loopback->now_us};
+    const cm_transport_event opened = {.type = CM_TRANSPORT_OPENED};
+    if (!put(p, SERVER, opened, false) || !put(p, CLIENT, opened, false)) {
+        p->users = 1;
+        release(p);
         return NULL;
     }
-    return &client->transport;
+    release(loopback->places[index]);
+    loopback->places[index] = p;
+    return &p->transport;
 }

@@ -83,6 +83,7 @@ typedef enum cm_transport_mark {
 
 typedef struct cm_transport cm_transport;
 
+// begin, flush, token and mark may be NULL: nothing to do, and no token.
 typedef struct cm_transport_functions {
     void (*begin)(cm_transport *transport, uint64_t now_us, uint64_t unix_s);
     bool (*poll)(cm_transport *transport, cm_transport_event *event);
@@ -108,7 +109,9 @@ struct cm_transport {
 // A turn of a server's begins: budgets are new. The times are of the host's clock and of the wall.
 static inline void cm_transport_begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
 {
-    transport->functions->begin(transport, now_us, unix_s);
+    if (transport->functions->begin != NULL) {
+        transport->functions->begin(transport, now_us, unix_s);
+    }
 }
 
 // The next event, or false: nothing is left, or the turn's budget is spent.
@@ -133,7 +136,9 @@ static inline void cm_transport_close(cm_transport *transport, cm_connection_id 
 // Puts what was sent on the wire.
 static inline void cm_transport_flush(cm_transport *transport)
 {
-    transport->functions->flush(transport);
+    if (transport->functions->flush != NULL) {
+        transport->functions->flush(transport);
+    }
 }
 
 static inline cm_transport_caps cm_transport_caps_of(const cm_transport *transport,
@@ -153,13 +158,16 @@ static inline cm_transport_status cm_transport_status_of(const cm_transport *tra
 static inline const cm_token *cm_transport_token(const cm_transport *transport,
                                                  cm_connection_id connection)
 {
-    return transport->functions->token(transport, connection);
+    const cm_transport_functions *functions = transport->functions;
+    return functions->token != NULL ? functions->token(transport, connection) : NULL;
 }
 
 static inline void cm_transport_mark_set(cm_transport *transport, cm_connection_id connection,
                                          cm_transport_mark mark)
 {
-    transport->functions->mark(transport, connection, mark);
+    if (transport->functions->mark != NULL) {
+        transport->functions->mark(transport, connection, mark);
+    }
 }
 
 // A client's: starts over at another port of the reached server, which redirected it there; 0: at
