@@ -2,13 +2,18 @@
 //
 // A reader that goes away gives a failed write and status 1, not a signal's death. The three
 // standard streams are open before anything else is opened: a database on descriptor 1 would
-// otherwise be overwritten by a printf.
+// otherwise be overwritten by a printf. Large blocks of memory are mapped each by itself, so that
+// what a room took goes back to the system when it closes: malloc would otherwise raise its own
+// limit with the first one that is freed, and keep all later ones on its heap.
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "server/cli/cli.h"
+
+#define MAPPED_LEAST (256 << 10) // bytes of a block: an image, a world, what a client has of one
 
 static void hold_standard_streams(void)
 {
@@ -26,5 +31,6 @@ int main(int argc, char **argv)
 {
     hold_standard_streams();
     signal(SIGPIPE, SIG_IGN);
+    mallopt(M_MMAP_THRESHOLD, MAPPED_LEAST);
     return cm_cli_run(argc, argv);
 }

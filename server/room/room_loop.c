@@ -11,6 +11,8 @@
 
 #define SECOND_US  1000000u
 #define DEBT_TICKS 3u // and 20 ms of them
+// A room that cannot keep its rate says so at once, and then at most as often.
+#define CLOCK_LOG_US (60 * (uint64_t)SECOND_US)
 
 struct cm_room_loop {
     cm_room *room;
@@ -22,11 +24,16 @@ struct cm_room_loop {
     void *user;
 
     uint64_t origin_us, now_us;
+    bool begun;                // its first tick was asked for
     uint64_t slowed_us;        // that the clock was moved by
     uint64_t slowed_before_us; // of that, before the present second
     uint32_t rate_permille;    // of the last second
-    cm_room_profile profile;   // at the begin of the present second
-    cm_log_counters tally;     // of what the world said
+    uint64_t log_rest_us;      // until the clock may be logged again
+    uint32_t slow_seconds;     // since it was logged,
+    uint32_t lowest_permille;  // and the lowest rate of them
+    uint32_t logged_permille;
+    cm_room_profile profile; // at the begin of the present second
+    cm_log_counters tally;   // of what the world said
     cm_room_loop_stats stats;
 };
 
@@ -85,7 +92,7 @@ carom_result cm_room_loop_create(const cm_room_loop_def *def, cm_room_loop **out
     loop->clock_us = def->clock_us;
     loop->user = def->user;
     loop->origin_us = loop->now_us = def->now_us;
-    loop->rate_permille = 1000;
+    loop->rate_permille = loop->lowest_permille = loop->logged_permille = 1000;
     carom_result result = open_room(loop, def, error, error_size);
     if (result == CAROM_OK) {
         // As far as the inbox reaches: back to what may be rewound, and a second ahead.
@@ -138,6 +145,8 @@ uint64_t cm_room_loop_patience_us(const cm_room_loop *loop)
 
 void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us)
 {
+    bool was_begun = loop->begun;
+    loop->begun = true;
     loop->now_us = now_us > loop->now_us ? now_us : loop->now_us;
     uint64_t most = cm_room_tick(loop->room) + debt_max(loop);
     if (loop->now_us < cm_room_loop_due(loop, most + 1)) {
@@ -145,6 +154,9 @@ void cm_room_loop_begin(cm_room_loop *loop, uint64_t now_us)
     }
     uint64_t behind_us = loop->now_us - cm_room_loop_due(loop, most);
     loop->origin_us += behind_us;
+    if (!was_begun) {
+        return; // other rooms were opened meanwhile: it is not slow
+    }
     loop->slowed_us += behind_us;
     loop->stats.ticks_behind = loop->slowed_us * loop->tick_rate / SECOND_US;
 }
@@ -248,6 +260,29 @@ static void count_stages(cm_room_loop *loop)
     loop->profile = now;
 }
 
+// A line when it becomes slow, then one a minute while anything changes.
+static void log_clock(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
+{
+    uint32_t permille = loop->rate_permille;
+    loop->slow_seconds += permille < 1000;
+    loop->lowest_permille = permille < loop->lowest_permille ? permille : loop->lowest_permille;
+    loop->log_rest_us -= passed_us < loop->log_rest_us ? passed_us : loop->log_rest_us;
+    if (loop->log_rest_us > 0 || (loop->slow_seconds == 0 && permille == loop->logged_permille)) {
+        return;
+    }
+    cm_log_level level = loop->slow_seconds > 0 ? CM_LOG_WARNING : CM_LOG_INFO;
+    cm_line line;
+    cm_line_log(&line, level, "room clock");
+    cm_line_uint(&line, "rate_permille", permille);
+    cm_line_uint(&line, "lowest_permille", loop->lowest_permille);
+    cm_line_uint(&line, "slow_seconds", loop->slow_seconds);
+    cm_log_write(log, level, &line);
+    loop->log_rest_us = CLOCK_LOG_US;
+    loop->slow_seconds = 0;
+    loop->lowest_permille = 1000;
+    loop->logged_permille = permille;
+}
+
 bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
 {
     cm_log_counters_write(&loop->tally, log);
@@ -260,16 +295,10 @@ bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *l
     uint32_t permille = expected > 0 ? (uint32_t)((expected - slowed) * 1000 / expected) : 1000;
     permille = permille > 0 ? permille : 1;
     loop->slowed_before_us = loop->slowed_us;
-    if (permille == loop->rate_permille) {
-        return false;
-    }
+    bool changed = permille != loop->rate_permille;
     loop->rate_permille = permille;
-    cm_log_level level = permille < 1000 ? CM_LOG_WARNING : CM_LOG_INFO;
-    cm_line line;
-    cm_line_log(&line, level, "room clock");
-    cm_line_uint(&line, "rate_permille", permille);
-    cm_log_write(log, level, &line);
-    return true;
+    log_clock(loop, passed_us, log);
+    return changed;
 }
 
 uint32_t cm_room_loop_rate_permille(const cm_room_loop *loop)

@@ -84,7 +84,7 @@ Test(token_command, says_when_the_clear_part_is_another)
         cm_token_pass pass;
         cr_assert(cm_token_pass_read(token, &pass));
         if (i == 0) {
-            pass.servers[1].ip[3]++;
+            pass.servers[1].ip[15]++;
         } else {
             pass.key[31] ^= 1;
         }

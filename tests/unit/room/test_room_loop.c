@@ -138,6 +138,37 @@ Test(room_loop, a_long_pause_slows_the_clock_and_is_told)
     cm_scene_free(scene);
 }
 
+// Whatever the rate does, one warning a minute.
+Test(room_loop, a_clock_that_stays_slow_is_told_once_a_minute)
+{
+    cm_scene *scene = rig_scene(1);
+    cm_room_loop *loop = make_loop(scene, 1, 0);
+    uint32_t warnings = 0, changes = 0;
+    cm_log log = {count_warnings, &warnings};
+    (void)turn(loop, 0);
+    for (uint64_t second = 1; second <= 150; second++) {
+        (void)turn(loop, second * SECOND - second % 7 * 1000);
+        changes += cm_room_loop_second(loop, SECOND, &log);
+    }
+    cr_expect_eq(warnings, 3, "at 1, 61 and 121 s: %u", warnings);
+    cr_expect_gt(changes, 20, "players are told of each change: %u", changes);
+    cm_room_loop_destroy(loop);
+    cm_scene_free(scene);
+}
+
+Test(room_loop, a_long_start_is_no_slow_clock)
+{
+    cm_scene *scene = rig_scene(1);
+    cm_room_loop *loop = make_loop(scene, 1, 0);
+    uint32_t warnings = 0;
+    cm_log log = {count_warnings, &warnings};
+    cr_expect_gt(turn(loop, 3 * SECOND), 0);
+    cr_expect(!cm_room_loop_second(loop, 3 * SECOND, &log));
+    cr_expect_eq(warnings, 0);
+    cm_room_loop_destroy(loop);
+    cm_scene_free(scene);
+}
+
 Test(room_loop, what_is_confirmed_is_recorded, .init = recording_setup, .fini = recording_teardown)
 {
     enum { TICKS = 150 };
