@@ -79,6 +79,15 @@ static bool is_ask(uint32_t type)
     return type == CM_WORKER_SENDS_ANSWER || type == CM_WORKER_RECEIVES_ASK;
 }
 
+static bool is_room(uint32_t type)
+{
+    return type == CM_WORKER_SENDS_ROOM || type == CM_WORKER_SENDS_GONE ||
+           type == CM_WORKER_RECEIVES_ROOM || type == CM_WORKER_RECEIVES_GONE ||
+           type == CM_WORKER_RECEIVES_REFUSE || type == CM_WORKER_SENDS_OVER ||
+           type == CM_WORKER_SENDS_RELEASED || type == CM_WORKER_SENDS_KEPT ||
+           type == CM_WORKER_RECEIVES_SLOW || type == CM_WORKER_RECEIVES_RELEASE;
+}
+
 static size_t size_of(const cm_worker_message *message)
 {
     if (is_line(message->type)) {
@@ -93,18 +102,10 @@ static size_t size_of(const cm_worker_message *message)
     if (message->type == CM_WORKER_RECEIVES_PART) {
         return offsetof(cm_worker_message, part.bytes) + message->part.size;
     }
-    switch (message->type) {
-    case CM_WORKER_SENDS_ROOM:
-    case CM_WORKER_SENDS_GONE:
-    case CM_WORKER_RECEIVES_ROOM:
-    case CM_WORKER_RECEIVES_GONE:
-    case CM_WORKER_RECEIVES_REFUSE:
-    case CM_WORKER_SENDS_OVER:
-    case CM_WORKER_SENDS_RELEASED:
-    case CM_WORKER_SENDS_KEPT:
-    case CM_WORKER_RECEIVES_SLOW:
-    case CM_WORKER_RECEIVES_RELEASE:
+    if (is_room(message->type)) {
         return offsetof(cm_worker_message, room) + sizeof message->room;
+    }
+    switch (message->type) {
     case CM_WORKER_RECEIVES_KEYS:
         return offsetof(cm_worker_message, keys) + sizeof message->keys;
     case CM_WORKER_RECEIVES_PORTS:
@@ -233,11 +234,11 @@ static bool is_whole(const cm_worker_message *message, size_t size)
          !is_text(message->open.scene, sizeof message->open.scene))) {
         return false;
     }
-    bool is_room = size_of(message) == offsetof(cm_worker_message, room) + sizeof message->room;
     return size >= size_of(message) &&
-           (!is_room || (is_text(message->room.name, sizeof message->room.name) &&
-                         is_text(message->room.scene, sizeof message->room.scene) &&
-                         is_text(message->room.module, sizeof message->room.module)));
+           (!is_room(message->type) ||
+            (is_text(message->room.name, sizeof message->room.name) &&
+             is_text(message->room.scene, sizeof message->room.scene) &&
+             is_text(message->room.module, sizeof message->room.module)));
 }
 
 static cm_worker_link_state next_local(cm_worker_link *link, cm_worker_message *message)

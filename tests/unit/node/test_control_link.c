@@ -110,6 +110,23 @@ Test(worker_link, keeps_what_the_socket_does_not_take)
     cm_worker_link_close(&there);
 }
 
+// None is taken for another kind of message of the same size.
+Test(worker_link, a_line_may_have_any_length)
+{
+    rig r;
+    char text[1024] = "";
+    make(&r);
+    for (size_t length = 0; length < sizeof text; length++) {
+        cm_worker_link_text(&r.here, CM_WORKER_SENDS_LOG, 1, text);
+        cr_assert_eq(cm_worker_link_next(&r.there, &message), CM_WORKER_LINK_MESSAGE, "%zu",
+                     length);
+        cr_assert_str_eq(message.line.text, text);
+        text[length] = 'x';
+        text[length + 1 < sizeof text ? length + 1 : length] = '\0';
+    }
+    release(&r);
+}
+
 // A link full of lines still takes what others have to know.
 Test(worker_link, a_full_one_takes_used_tokens)
 {
