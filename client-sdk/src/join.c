@@ -214,6 +214,16 @@ static void take_rooms(carom_client *client, const cm_control *control)
     }
 }
 
+static void take_notice(carom_client *client, const cm_control *control)
+{
+    const carom_client_notice notice = {.text = control->text,
+                                        .reason = control->reason,
+                                        .seconds_left = control->seconds_left};
+    if (client->def.notice != NULL) {
+        client->def.notice(client->def.user, &notice);
+    }
+}
+
 // Another port of the server may have the room: the client sends its hello there.
 static void refused(carom_client *client, const cm_control *control)
 {
@@ -259,6 +269,9 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         break;
     case CM_CONTROL_DURABILITY:
         take_durability(client, control);
+        break;
+    case CM_CONTROL_NOTICE:
+        take_notice(client, control);
         break;
     case CM_CONTROL_KEYFRAME_PART: // of no welcome
     case CM_CONTROL_HELLO:

@@ -11,7 +11,6 @@
 
 #define MODULE_NAME_MAX  31
 #define SOURCE_HASH_TEXT 64u
-#define TEXT_MAX         256
 #define BODY_MAX         65536 // bytes of one encoded body
 #define BODY_INDEX_MAX   65535
 #define REWIND_MS_MAX    10000
@@ -175,7 +174,7 @@ bool cm_control_is_valid(const cm_control *c)
     case CM_CONTROL_WELCOME:
         return welcome_is_valid(c);
     case CM_CONTROL_REFUSED:
-        return (c->text == NULL || cm_text_is_printable(c->text, TEXT_MAX)) &&
+        return (c->text == NULL || cm_text_is_printable(c->text, CM_CONTROL_TEXT_MAX)) &&
                c->port <= UINT16_MAX;
     case CM_CONTROL_WORLD_CHANGE:
         return world_change_is_valid(c);
@@ -198,6 +197,8 @@ bool cm_control_is_valid(const cm_control *c)
         return rooms_are_valid(c);
     case CM_CONTROL_KEYFRAME_PART:
         return c->payload.size > 0 && c->payload.size <= CM_CONTROL_PART_SIZE;
+    case CM_CONTROL_NOTICE:
+        return c->text != NULL && cm_text_is_printable(c->text, CM_CONTROL_TEXT_MAX);
     }
     return false;
 }

@@ -15,6 +15,7 @@
 #define CM_CONTROL_ROOMS_MAX       64          // in one message
 #define CM_CONTROL_SCENE_NAME_MAX  127         // bytes
 #define CM_CONTROL_FRAME_MAX       65536       // bytes of a world change's frame
+#define CM_CONTROL_TEXT_MAX        256         // bytes of a text for people
 
 typedef enum cm_control_type {
     CM_CONTROL_HELLO = 1,
@@ -30,6 +31,7 @@ typedef enum cm_control_type {
     CM_CONTROL_ROOMS_ASK,
     CM_CONTROL_ROOMS,
     CM_CONTROL_KEYFRAME_PART,
+    CM_CONTROL_NOTICE,
 } cm_control_type;
 
 typedef struct cm_bytes {
@@ -93,8 +95,9 @@ typedef struct cm_control {
     cm_bytes frame;                   // world_change; empty: none
     cm_bytes payload;                 // game_message; events: rows (events.h); keyframe_part
     uint32_t rate_permille;           // room_clock
-    carom_reason reason;              // refused, goodbye
-    const char *text;                 // refused
+    carom_reason reason;              // refused, goodbye, notice
+    const char *text;                 // refused, notice
+    uint32_t seconds_left;            // notice, of a server that ends
     uint32_t port;                    // refused, with ELSEWHERE: of the same host; else 0
     const cm_control_player *players; // players: ascending slots
     uint32_t player_count;

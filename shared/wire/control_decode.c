@@ -214,6 +214,11 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->total = message->rooms->total;
         c->room_count = (uint32_t)message->rooms->n_rooms;
         return message->rooms->n_rooms <= CM_CONTROL_ROOMS_MAX; // checked in the block
+    case CM_CONTROL_NOTICE:
+        c->reason = reason_of(message->notice->reason);
+        c->text = message->notice->text;
+        c->seconds_left = message->notice->seconds_left;
+        break;
     case CM_CONTROL_KEYFRAME_PART:
         if (!told_size(message->keyframe_part->data, CM_CONTROL_PART_SIZE, &c->payload)) {
             return false;
@@ -345,7 +350,7 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     uint32_t member = cm_control_member(bytes, size);
     bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE ||
                                    member == CM_CONTROL_ROOMS_ASK
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_KEYFRAME_PART &&
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_NOTICE &&
                                    member != CM_CONTROL_ROOMS_ASK;
     if (!known) {
         return CAROM_ERROR_CORRUPT;

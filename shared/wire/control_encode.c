@@ -248,6 +248,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     Carom__RoomsAsk ask = CAROM__ROOMS_ASK__INIT;
     Carom__Durability durability = CAROM__DURABILITY__INIT;
     Carom__Events events = CAROM__EVENTS__INIT;
+    Carom__Notice notice = CAROM__NOTICE__INIT;
     if (c->type == CM_CONTROL_REFUSED) {
         message.refused = &refused;
         refused.reason = (uint32_t)c->reason;
@@ -271,6 +272,13 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
         events.rows = binary(c->payload);
     } else if (c->type == CM_CONTROL_ROOMS_ASK) {
         message.rooms_ask = &ask;
+    } else if (c->type == CM_CONTROL_NOTICE) {
+        message.notice = &notice;
+        notice.text = string(c->text);
+        notice.has_reason = c->reason != CAROM_REASON_NONE;
+        notice.reason = (uint32_t)c->reason;
+        notice.has_seconds_left = c->seconds_left > 0;
+        notice.seconds_left = c->seconds_left;
     } else {
         message.goodbye = &goodbye;
         goodbye.reason = (uint32_t)c->reason;

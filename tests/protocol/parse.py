@@ -360,6 +360,7 @@ MESSAGES = {
     11: {},
     12: {1: ("first", NUMBER, 1), 2: ("total", NUMBER, 1), 3: ("rooms", ROOMS, 0)},
     13: {1: ("data", BYTES, 1)},
+    14: {1: ("text", TEXT, 1), 2: ("reason", NUMBER, 0), 3: ("seconds_left", NUMBER, 0)},
 }
 PART = 256 << 10
 # A row of message 8.
@@ -442,7 +443,7 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5, 11) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13)):
+    if kind not in ((1, 5, 11) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 1:
@@ -486,6 +487,8 @@ def read_control(data, from_client):
         for room in rooms:
             if max(room["players"], room["max_players"]) > 64 or room["port"] > 65535:
                 raise Refused("room")
+    if kind == 14 and (len(message["text"].encode()) > 256 or not message["text"].isprintable()):
+        raise Refused("text")
     if kind == 6 and not 1 <= message["rate_permille"] <= 1000:
         raise Refused("rate")
     return message

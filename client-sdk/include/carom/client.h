@@ -60,6 +60,15 @@ typedef struct carom_client_room_row {
 } carom_client_room_row;
 #define CAROM_CLIENT_ROOMS_MAX 256 ///< that a client receives
 
+/// A message of the server's operator for people. The text lives for the call.
+typedef struct carom_client_notice {
+    const char *text; ///< at most 256 bytes of printable UTF-8
+    /// CAROM_REASON_NONE: a message. CAROM_REASON_DRAINING: the server ends in seconds_left.
+    /// CAROM_REASON_BANNED: the text says why; the connection ends next.
+    carom_reason reason;
+    uint32_t seconds_left;
+} carom_client_notice;
+
 /// The definition of a client. Always begin with carom_default_client_def, whose values stand here
 /// in brackets; fields without one are 0. A callback may be NULL. It must not call
 /// carom_client_destroy.
@@ -91,6 +100,8 @@ typedef struct carom_client_def {
     /// end of the connection cancels open events. Events confirmed while a player is cut off come
     /// when the player has its slot again.
     void (*event)(void *user, carom_event_phase phase, const carom_event *event);
+    /// A message of the server's operator: show it to the player. NULL: it is ignored.
+    void (*notice)(void *user, const carom_client_notice *notice);
     /// The answer to carom_client_ask_rooms. NULL: the answer is ignored.
     void (*rooms)(void *user, const carom_client_room_row *rows, uint32_t count);
     /// The player's display name [NULL: none]: printable UTF-8 of at most CAROM_PLAYER_NAME_MAX

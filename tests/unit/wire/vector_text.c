@@ -257,6 +257,15 @@ void vector_control(vector_text *out, const cm_control *control)
     case CM_CONTROL_ROOMS:
         put_rooms(out, control);
         break;
+    case CM_CONTROL_NOTICE:
+        put_string(out, "text", control->text);
+        if (control->reason != CAROM_REASON_NONE) {
+            vector_put(out, ", \"reason\": %d", (int)control->reason);
+        }
+        if (control->seconds_left > 0) {
+            vector_put(out, ", \"seconds_left\": %u", control->seconds_left);
+        }
+        break;
     case CM_CONTROL_KEYFRAME_PART: // of the frame a second parser sees the size alone
         vector_put(out, ", \"size\": %zu", control->payload.size);
         break;
