@@ -216,9 +216,8 @@ static void take_rooms(carom_client *client, const cm_control *control)
 
 static void take_notice(carom_client *client, const cm_control *control)
 {
-    const carom_client_notice notice = {.text = control->text,
-                                        .reason = control->reason,
-                                        .seconds_left = control->seconds_left};
+    const carom_client_notice notice = {
+        .text = control->text, .reason = control->reason, .seconds_left = control->seconds_left};
     if (client->def.notice != NULL) {
         client->def.notice(client->def.user, &notice);
     }

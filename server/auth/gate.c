@@ -30,7 +30,7 @@ struct cm_gate {
     cm_connections connections;
     uint16_t (*port_of)(void *context, const cm_token *token);
     void *directory_context;
-    bool (*has_slot)(void *context, const cm_token *ticket);
+    carom_reason (*check_slot)(void *context, const cm_token *ticket);
     void *slot_context;
     allowance allowances[ADDRESS_BUCKETS], all;
     uint8_t answer[CM_DATAGRAM_MAX];
@@ -104,10 +104,11 @@ void cm_gate_set_directory(cm_gate *gate, uint16_t (*port_of)(void *context, con
     gate->directory_context = context;
 }
 
-void cm_gate_set_slots(cm_gate *gate, bool (*has_slot)(void *context, const cm_token *ticket),
+void cm_gate_set_slots(cm_gate *gate,
+                       carom_reason (*check_slot)(void *context, const cm_token *ticket),
                        void *context)
 {
-    gate->has_slot = has_slot;
+    gate->check_slot = check_slot;
     gate->slot_context = context;
 }
 
@@ -204,6 +205,7 @@ static cm_datagram_reason counted(carom_reason why)
     case CAROM_REASON_BANNED:
         return CM_DATAGRAM_BANNED;
     case CAROM_REASON_SLOT_GONE:
+    case CAROM_REASON_MATCH_CUT:
         return CM_DATAGRAM_SLOT;
     default:
         return CM_DATAGRAM_TOKEN;
@@ -325,9 +327,10 @@ static carom_reason take_place(cm_gate *gate, const cm_connection *made, uint64_
     if (result->port != 0) {
         return CAROM_REASON_ELSEWHERE;
     }
-    bool ticket = gate->has_slot != NULL && made->token.kind == CM_TOKEN_RESUME;
-    if (ticket && !gate->has_slot(gate->slot_context, &made->token)) {
-        return CAROM_REASON_SLOT_GONE;
+    bool ticket = gate->check_slot != NULL && made->token.kind == CM_TOKEN_RESUME;
+    why = ticket ? gate->check_slot(gate->slot_context, &made->token) : CAROM_REASON_NONE;
+    if (why != CAROM_REASON_NONE) {
+        return why;
     }
     uint32_t index = cm_connections_find_place(&gate->connections, made);
     if (index == CM_CONNECTION_NONE ||

@@ -98,9 +98,10 @@ void cm_gate_set_addresses(cm_gate *gate, const cm_address *addresses, uint32_t 
 // here.
 void cm_gate_set_directory(cm_gate *gate, uint16_t (*port_of)(void *context, const cm_token *token),
                            void *context);
-// True if a ticket's slot still exists; otherwise its connect is refused with SLOT_GONE. NULL: not
-// checked before the Hello.
-void cm_gate_set_slots(cm_gate *gate, bool (*has_slot)(void *context, const cm_token *ticket),
+// Tells whether a ticket's slot still exists (NONE); otherwise its connect is refused with the
+// reason: SLOT_GONE, or MATCH_CUT. NULL: not checked before the Hello.
+void cm_gate_set_slots(cm_gate *gate,
+                       carom_reason (*check_slot)(void *context, const cm_token *ticket),
                        void *context);
 // While closed, connects are refused with DRAINING: by their keys, so that a client believes it and
 // goes to its token's next server at once. A hello has none, and is answered as ever.

@@ -11,6 +11,7 @@
 
 #include "carom/types.h"
 
+#include "server/auth/ban_terms.h"
 #include "server/auth/used_tokens.h"
 
 #define CM_GATE_DB_ID    24u    // bytes of a token's id
@@ -21,6 +22,7 @@ typedef enum cm_gate_row_kind {
     CM_GATE_ROW_USED = 1,
     CM_GATE_ROW_CLIENT = 2,  // banned, by client id
     CM_GATE_ROW_ADDRESS = 3, // banned, by IPv4 address
+    CM_GATE_ROW_TERM = 4,    // of a client's ban: until when, and why
 } cm_gate_row_kind;
 
 typedef struct cm_gate_row {
@@ -28,6 +30,8 @@ typedef struct cm_gate_row {
     bool gone;                 // a ban that is lifted
     uint8_t id[CM_GATE_DB_ID]; // of a used token
     uint64_t number;           // when it expires, seconds of 1970; or the client id or address
+    uint64_t until_unix_s;     // of a term; 0: for ever
+    char reason[CM_BAN_REASON_MAX + 1];
 } cm_gate_row;
 
 typedef struct cm_gate_db cm_gate_db;
@@ -43,6 +47,8 @@ void cm_gate_db_keep(cm_gate_db *db, const cm_gate_row *row);
 // A used token, and a ban, as rows.
 void cm_gate_db_keep_used(cm_gate_db *db, const cm_used_token *token);
 void cm_gate_db_keep_ban(cm_gate_db *db, bool by_address, uint64_t who, bool banned);
+// With `gone` it goes together with its ban.
+void cm_gate_db_keep_term(cm_gate_db *db, const cm_ban_term *term, bool gone);
 // False after something could not be written; then its text. Nothing is written any more.
 bool cm_gate_db_is_valid(cm_gate_db *db, char *error, size_t error_size);
 // Writes what waits. NULL is allowed.

@@ -1,4 +1,5 @@
 // `carom admin`: asks a running server by its socket, prints what it answers.
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,68 @@ static const struct {
     const char *keys[2];
     uint32_t least; // words that it needs
 } COMMANDS[] = {
-    {"rooms", {NULL, NULL}, 0},   {"players", {"room", NULL}, 0}, {"open", {"room", "scene"}, 2},
-    {"close", {"room", NULL}, 1}, {"kick", {"room", "who"}, 2},   {"ban", {"who", NULL}, 1},
-    {"unban", {"who", NULL}, 1},  {"drain", {NULL, NULL}, 0},     {"backup", {"room", "out"}, 2},
+    {"rooms", {NULL, NULL}, 0},   {"players", {"room", NULL}, 0},   {"open", {"room", "scene"}, 2},
+    {"close", {"room", NULL}, 1}, {"kick", {"room", "who"}, 2},     {"ban", {"who", NULL}, 1},
+    {"unban", {"who", NULL}, 1},  {"drain", {NULL, NULL}, 0},       {"backup", {"room", "out"}, 2},
+    {"bans", {NULL, NULL}, 0},    {"message", {"room", "text"}, 2},
 };
+
+// Options of single commands, by their keys of the request.
+typedef struct admin_options {
+    int64_t player, banned_s, wait_s;
+    const char *reason;
+    bool handover, has_player;
+} admin_options;
+
+// Those that are given and belong to another command, by name; NULL: none.
+static const char *find_stray(const admin_options *o, const char *command)
+{
+    bool ban = strcmp(command, "ban") == 0, drain = strcmp(command, "drain") == 0;
+    return o->has_player && strcmp(command, "message") != 0 ? "player"
+           : o->banned_s > 0 && !ban                        ? "for"
+           : o->reason != NULL && !ban                      ? "reason"
+           : o->wait_s > 0 && !drain                        ? "wait"
+           : o->handover && !drain                          ? "handover"
+                                                            : NULL;
+}
+
+static void add_digits(json_t *object, const char *key, int64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    json_object_set_new(object, key, json_string(text));
+}
+
+// False after a message.
+static bool add_options(json_t *object, const admin_options *o)
+{
+    const char *command = json_string_value(json_object_get(object, "command"));
+    const char *stray = find_stray(o, command);
+    if (stray != NULL || (o->wait_s > 0 && o->handover)) {
+        cm_cli_error(stray != NULL ? "admin: %s: it has no --%s, see 'carom help admin'"
+                                   : "admin: %s: expected --wait or --handover, not both%s",
+                     command, stray != NULL ? stray : "");
+        return false;
+    }
+    if (o->has_player) {
+        add_digits(object, "who", o->player);
+    }
+    if (o->banned_s > 0 || o->wait_s > 0) {
+        add_digits(object, "seconds", o->banned_s > 0 ? o->banned_s : o->wait_s);
+    }
+    if (o->handover) {
+        json_object_set_new(object, "handover", json_true());
+    }
+    json_t *reason = o->reason != NULL ? json_string(o->reason) : NULL;
+    if (o->reason != NULL && reason == NULL) {
+        cm_cli_error("admin: --reason: expected UTF-8");
+        return false;
+    }
+    if (reason != NULL) {
+        json_object_set_new(object, "text", reason);
+    }
+    return true;
+}
 
 // KEY=NUMBER words of `open`. False after a message.
 static bool add_numbers(json_t *object, const char *const *words, uint32_t count)
@@ -44,7 +103,7 @@ static bool add_numbers(json_t *object, const char *const *words, uint32_t count
 }
 
 // The line that asks, to be freed; NULL after a message.
-static char *make_request(const char *const *words, uint32_t count)
+static char *make_request(const char *const *words, uint32_t count, const admin_options *options)
 {
     for (size_t i = 0; count > 0 && i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
         uint32_t most = (COMMANDS[i].keys[0] != NULL) + (COMMANDS[i].keys[1] != NULL);
@@ -75,14 +134,15 @@ static char *make_request(const char *const *words, uint32_t count)
             }
             json_object_set_new(object, COMMANDS[i].keys[k], word);
         }
-        bool good = add_numbers(object, words + count, numbers);
+        bool good = add_numbers(object, words + count, numbers) && add_options(object, options);
         char *text = good ? json_dumps(object, JSON_COMPACT) : NULL;
         json_decref(object);
         return text;
     }
-    cm_cli_error(
-        "admin: '%s', expected rooms, players, open, close, kick, ban, unban, drain or backup",
-        count > 0 ? words[0] : "");
+    cm_cli_error("admin: '%s', expected rooms, players, open, close, kick, message, ban, unban, "
+                 "bans, drain or "
+                 "backup",
+                 count > 0 ? words[0] : "");
     return NULL;
 }
 
@@ -108,12 +168,20 @@ static int run_command(int argc, char **argv)
 {
     const char *path = "matches/admin.sock", *words[WORDS_MAX];
     uint32_t count = 0;
-    const cm_option options[] = {{"admin", CM_OPTION_TEXT, &path, 0, 0, NULL, NULL}};
-    int status = cm_cli_options(argc, argv, options, 1, words, WORDS_MAX, &count);
+    admin_options given = {.reason = NULL};
+    const cm_option options[] = {
+        {"admin", CM_OPTION_TEXT, &path, 0, 0, NULL, NULL},
+        {"player", CM_OPTION_INT, &given.player, 0, CAROM_PLAYERS_MAX - 1, NULL, &given.has_player},
+        {"for", CM_OPTION_INT, &given.banned_s, 1, CM_ADMIN_SECONDS_MAX, NULL, NULL},
+        {"reason", CM_OPTION_TEXT, &given.reason, 0, 0, NULL, NULL},
+        {"wait", CM_OPTION_INT, &given.wait_s, 1, CM_ADMIN_SECONDS_MAX, NULL, NULL},
+        {"handover", CM_OPTION_FLAG, &given.handover, 0, 0, NULL, NULL}};
+    int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], words,
+                                WORDS_MAX, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    char *request = make_request(words, count);
+    char *request = make_request(words, count, &given);
     if (request == NULL) {
         return CM_STATUS_USAGE;
     }
@@ -141,12 +209,27 @@ const cm_command cm_admin_command = {
     "                     serve --print-config tells of a room (`rooms`)\n"
     "  close ROOM         ends its match and sends its players away\n"
     "  kick ROOM PLAYER   sends a player away, who may come again\n"
-    "  ban CLIENT_ID      sends a client away and lets it in no more; kept over restarts\n"
+    "  message ROOM TEXT [--player N]\n"
+    "                     shows the room's players, or one, a text of at most 256 bytes\n"
+    "  ban CLIENT_ID [--for SECONDS] [--reason TEXT]\n"
+    "                     sends a client away, with the reason, and lets it in no more, or not "
+    "for\n"
+    "                     so long; kept over restarts\n"
     "  unban CLIENT_ID    lets it in again\n"
+    "  bans               who may not come in, until when, why, and whether the file of bans has "
+    "it\n"
     "  backup ROOM FILE   copies the room's match, as far as it is committed, into a new file, "
     "and\n"
     "                     answers when that is on the disk\n"
     "  drain              ends the server as SIGTERM does\n"
+    "  drain --wait SECONDS\n"
+    "                     opens no more rooms, tells the players how long is left, and ends the\n"
+    "                     server then, or before, once nobody has been in a room for the time "
+    "that\n"
+    "                     slots are kept (grace_ms). Again: the shorter time holds\n"
+    "  drain --handover   ends the server and none of its matches: the next one with its matches "
+    "goes\n"
+    "                     on with them, and their players come back into their slots\n"
     "\n"
     "  --admin SOCKET     the server's (matches/admin.sock)\n"
     "\n"

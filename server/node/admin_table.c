@@ -1,19 +1,27 @@
 // Typical: a question a minute.
 #include "server/node/admin_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/config/json_reader.h"
+#include "shared/wire/control_text.h"
+
+#define TEXT_OF(number)  #number
+#define TEXT(number)     TEXT_OF(number)
+#define TEXT_MAX_TEXT    TEXT(CM_CONTROL_TEXT_MAX)
+#define SECONDS_MAX_TEXT TEXT(CM_ADMIN_SECONDS_MAX)
 
 static const struct {
     const char *name;
     cm_admin_scope scope;
-    bool needs_room, needs_scene, needs_number;
+    bool needs_room, needs_scene, needs_number, needs_text;
 } ROWS[CM_ADMIN_COMMAND_COUNT] = {
-#define ROW(id, name, scope, room, scene, number) {name, CM_ADMIN_##scope, room, scene, number},
+#define ROW(id, name, scope, room, scene, number, text)                                            \
+    {name, CM_ADMIN_##scope, room, scene, number, text},
     CM_ADMIN_COMMANDS(ROW)};
 
 void cm_admin_error(cm_admin_reply *reply, const char *text)
@@ -42,6 +50,15 @@ void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_
     if (asked->scene[0] != '\0') {
         cm_line_text(&line, "scene", asked->scene);
     }
+    if (asked->text[0] != '\0') {
+        cm_line_text(&line, "text", asked->text);
+    }
+    if (asked->seconds > 0) {
+        cm_line_uint(&line, "seconds", asked->seconds);
+    }
+    if (asked->handover) {
+        cm_line_bool(&line, "handover", true);
+    }
     cm_log_write(log, CM_LOG_INFO, &line);
 }
 
@@ -53,15 +70,26 @@ static bool text_of(const cm_json_value *object, const char *key, char *text, si
 }
 
 // Whole decimal digits: a client id needs all 64 bits.
-static bool number_of(const cm_json_value *object, uint64_t *number)
+static bool number_of(const cm_json_value *object, const char *key, uint64_t *number)
 {
     char text[24];
-    size_t length = text_of(object, "who", text, sizeof text) ? strlen(text) : 0;
-    if (length == 0 || length > 20 || strspn(text, "0123456789") != length) {
+    size_t length = text_of(object, key, text, sizeof text) ? strlen(text) : 0;
+    if (length == 0 || strspn(text, "0123456789") != length) {
         return false;
     }
+    errno = 0;
     *number = strtoull(text, NULL, 10);
-    return true;
+    return errno == 0;
+}
+
+// False: it is there, and no duration.
+static bool seconds_of(const cm_json_value *object, uint32_t *seconds)
+{
+    uint64_t number = 0;
+    bool good = !cm_json_has(object, "seconds") || (number_of(object, "seconds", &number) &&
+                                                    number > 0 && number <= CM_ADMIN_SECONDS_MAX);
+    *seconds = good ? (uint32_t)number : 0;
+    return good;
 }
 
 // False: one has no such name, or is out of its range.
@@ -92,11 +120,12 @@ static bool check(const char *command, cm_admin_request *asked, char wrong[256])
         if (strcmp(ROWS[i].name, command) == 0) {
             bool lacks = (ROWS[i].needs_room && asked->room[0] == '\0') ||
                          (ROWS[i].needs_scene && asked->scene[0] == '\0') ||
-                         (ROWS[i].needs_number && !asked->has_number);
+                         (ROWS[i].needs_number && !asked->has_number) ||
+                         (ROWS[i].needs_text && asked->text[0] == '\0');
             asked->command = (cm_admin_command)i;
             asked->scope = ROWS[i].scope;
-            return !lacks || refuse(wrong, "a field is missing: expected room, scene or who (a "
-                                           "whole number as a text)");
+            return !lacks || refuse(wrong, "a field is missing: expected room, scene, text or "
+                                           "who (a whole number as a text)");
         }
         at += (size_t)snprintf(wrong + at, 256 - at, "%s%s", i > 0 ? ", " : "", ROWS[i].name);
     }
@@ -119,12 +148,25 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
                 text_of(object, "room", request->room, sizeof request->room) &&
                 text_of(object, "scene", request->scene, sizeof request->scene) &&
                 text_of(object, "out", request->out, sizeof request->out);
-    request->has_number = number_of(object, &request->number);
+    request->has_number = number_of(object, "who", &request->number);
+    bool has_who = cm_json_has(object, "who");
+    bool told = text_of(object, "text", request->text, sizeof request->text) &&
+                cm_text_is_printable(request->text, CM_CONTROL_TEXT_MAX);
+    bool lasts = seconds_of(object, &request->seconds);
+    (void)cm_json_bool_of(cm_json_member(object, "handover"), &request->handover);
     bool known = numbers_of(object, &request->with);
     cm_json_close(&reader);
     if (!known) {
         return refuse(wrong, "with: expected numbers in their range: " CM_ROOM_KEY_NAMES
                              "and nothing else");
+    }
+    if (!told) {
+        return refuse(wrong, "text: expected at most " TEXT_MAX_TEXT " bytes of printable UTF-8");
+    }
+    if (!lasts || (has_who && !request->has_number)) {
+        return refuse(wrong, lasts ? "who: expected a whole number as a text"
+                                   : "seconds: expected a whole number from 1 to " SECONDS_MAX_TEXT
+                                     " as a text");
     }
     return fits ? check(command, request, wrong)
                 : refuse(wrong, "a command, room, scene or file is too long");

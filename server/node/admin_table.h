@@ -7,6 +7,7 @@
 #include "server/config/config.h"
 #include "server/ops/admin_socket.h"
 #include "server/ops/log.h"
+#include "shared/wire/control.h"
 
 // Who answers: the node that has the room; every node, or that of the room which is named; the
 // supervisor.
@@ -16,19 +17,22 @@ typedef enum cm_admin_scope {
     CM_ADMIN_SERVER,
 } cm_admin_scope;
 
-// X(id, name, scope, needs a room, a scene, a number). The supervisor chooses the node that opens.
+// X(id, name, scope, needs a room, a scene, a number, a text). The supervisor chooses the node that
+// opens.
 #define CM_ADMIN_COMMANDS(X)                                                                       \
-    X(ROOMS, "rooms", NODE, false, false, false)                                                   \
-    X(PLAYERS, "players", NODE, false, false, false)                                               \
-    X(OPEN, "open", SERVER, true, true, false)                                                     \
-    X(CLOSE, "close", ROOM, true, false, false)                                                    \
-    X(KICK, "kick", ROOM, true, false, true)                                                       \
-    X(BAN, "ban", SERVER, false, false, true)                                                      \
-    X(UNBAN, "unban", SERVER, false, false, true)                                                  \
-    X(DRAIN, "drain", SERVER, false, false, false)                                                 \
-    X(BACKUP, "backup", ROOM, true, false, false)
+    X(ROOMS, "rooms", NODE, false, false, false, false)                                            \
+    X(PLAYERS, "players", NODE, false, false, false, false)                                        \
+    X(OPEN, "open", SERVER, true, true, false, false)                                              \
+    X(CLOSE, "close", ROOM, true, false, false, false)                                             \
+    X(KICK, "kick", ROOM, true, false, true, false)                                                \
+    X(MESSAGE, "message", ROOM, true, false, false, true)                                          \
+    X(BAN, "ban", SERVER, false, false, true, false)                                               \
+    X(UNBAN, "unban", SERVER, false, false, true, false)                                           \
+    X(BANS, "bans", SERVER, false, false, false, false)                                            \
+    X(DRAIN, "drain", SERVER, false, false, false, false)                                          \
+    X(BACKUP, "backup", ROOM, true, false, false, false)
 
-#define CM_ADMIN_COMMAND_ENUM(id, name, scope, room, scene, number) CM_ADMIN_##id,
+#define CM_ADMIN_COMMAND_ENUM(id, name, scope, room, scene, number, text) CM_ADMIN_##id,
 typedef enum cm_admin_command {
     CM_ADMIN_COMMANDS(CM_ADMIN_COMMAND_ENUM) CM_ADMIN_COMMAND_COUNT
 } cm_admin_command;
@@ -42,6 +46,9 @@ typedef struct cm_admin_request {
     cm_room_spec with;              // the room's numbers
     uint64_t number;                // of a player, or a client id
     bool has_number;
+    char text[CM_CONTROL_TEXT_MAX + 1]; // for players; "": none
+    uint32_t seconds;                   // of a ban or a wait; 0: not given
+    bool handover;                      // of a drain
 } cm_admin_request;
 
 // False, and `wrong` says why.

@@ -106,6 +106,8 @@ static size_t size_of(const cm_worker_message *message)
         return offsetof(cm_worker_message, room) + sizeof message->room;
     }
     switch (message->type) {
+    case CM_WORKER_RECEIVES_BAN:
+        return offsetof(cm_worker_message, ban.reason) + strlen(message->ban.reason) + 1;
     case CM_WORKER_RECEIVES_KEYS:
         return offsetof(cm_worker_message, keys) + sizeof message->keys;
     case CM_WORKER_RECEIVES_PORTS:
@@ -115,6 +117,8 @@ static size_t size_of(const cm_worker_message *message)
     case CM_WORKER_RECEIVES_OPEN:
         return offsetof(cm_worker_message, open) + sizeof message->open;
     case CM_WORKER_RECEIVES_MATCH:
+    case CM_WORKER_RECEIVES_CUT:
+    case CM_WORKER_SENDS_CUT:
         return offsetof(cm_worker_message, match) + sizeof message->match;
     default:
         return offsetof(cm_worker_message, used) + sizeof message->used; // the largest of the rest
@@ -226,7 +230,9 @@ static bool is_whole(const cm_worker_message *message, size_t size)
         (message->type == CM_WORKER_RECEIVES_PART &&
          (message->part.size > CM_WORKER_TEXT_MAX || message->part.what >= CM_WORKER_PARTS)) ||
         (is_line(message->type) && !is_text(message->line.text, sizeof message->line.text)) ||
-        (is_ask(message->type) && !is_text(message->ask.text, sizeof message->ask.text))) {
+        (is_ask(message->type) && !is_text(message->ask.text, sizeof message->ask.text)) ||
+        (message->type == CM_WORKER_RECEIVES_BAN &&
+         !is_text(message->ban.reason, sizeof message->ban.reason))) {
         return false;
     }
     if (message->type == CM_WORKER_RECEIVES_OPEN &&

@@ -13,6 +13,7 @@
 #include "server/node/room_info.h"
 #include "server/auth/used_tokens.h"
 #include "shared/scene/scene.h"
+#include "shared/wire/control.h"
 
 #define CM_WORKER_TEXT_MAX    8192u      // bytes of a text, its NUL included
 #define CM_WORKER_WAITING_MAX (8u << 20) // bytes that wait; beyond, lines and metrics are left out
@@ -36,6 +37,7 @@ typedef enum cm_worker_message_type {
     CM_WORKER_SENDS_OVER,    // room: its ticks take more than their share beside others
     CM_WORKER_SENDS_RELEASED, // room: what it was told to release is written
     CM_WORKER_SENDS_KEPT,     // room: it cannot be released
+    CM_WORKER_SENDS_CUT,      // match: one that was to go on, and could not
     // To the worker, at its start, in this order; keys, refused scenes and rooms of others before
     // OPEN_ALL, used tokens and bans before LET_IN.
     CM_WORKER_RECEIVES_PART,     // part: bytes of the configuration, or of a scene
@@ -57,7 +59,9 @@ typedef enum cm_worker_message_type {
     CM_WORKER_RECEIVES_SLOW,    // room: it is over its budget, and no place is left for it alone
     CM_WORKER_RECEIVES_RELEASE, // room: it goes on in a worker of its own, at the port
     CM_WORKER_RECEIVES_ASK,     // ask: what an operator asks
-    CM_WORKER_RECEIVES_DRAIN,   // line: the reason
+    CM_WORKER_RECEIVES_DRAIN,   // line: the reason; level 1: its matches are handed over
+    CM_WORKER_RECEIVES_END,     // end: when the server ends
+    CM_WORKER_RECEIVES_CUT,     // match: one that could not go on, wherever it was
     CM_WORKER_RECEIVES_UNDO,    // another worker could not start: nothing may be left
     CM_WORKER_MESSAGE_TYPES,
 } cm_worker_message_type;
@@ -94,7 +98,11 @@ typedef struct cm_worker_message {
         struct {
             bool by_address, banned;
             uint64_t who;
+            char reason[CM_CONTROL_TEXT_MAX + 1]; // for the player; "": none
         } ban;
+        struct {
+            uint64_t us; // of the clock that both ends have
+        } end;
         carom_token_keys keys;
         struct {
             uint64_t number; // of the question

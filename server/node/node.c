@@ -175,7 +175,8 @@ carom_result cm_node_open(cm_node *host, const cm_unfinished_matches *matches, c
     if (result != CAROM_OK) {
         return result;
     }
-    cm_resume_matches(&host->config, host->store, &host->log, matches, &host->rooms);
+    cm_resume_matches(&host->config, host->store, &host->log, matches, &host->rooms,
+                      host->shell.cut, host->shell.user);
     if (host->config.max_clients == 0) {
         host->config.max_clients = cm_node_rooms_clients(&host->rooms);
     }
@@ -465,6 +466,29 @@ void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us)
     cm_line_uint(&line, "players", stats.players);
     cm_line_uint(&line, "tick", stats.tick);
     cm_log_write(&host->log, CM_LOG_INFO, &line);
+}
+
+void cm_node_hand_over(cm_node *host, const char *reason, uint64_t now_us)
+{
+    host->draining = true;
+    cm_tick_watch_rest(&host->tick_watch);
+    for (uint32_t i = host->rooms.count; i-- > 0;) {
+        const cm_node_room *room = &host->rooms.rooms[i];
+        cm_line line;
+        cm_line_log(&line, CM_LOG_INFO, "match handed over");
+        cm_line_text(&line, "reason", reason);
+        cm_line_text(&line, "room", room->spec.name);
+        cm_line_text(&line, "match", room->path);
+        cm_line_uint(&line, "tick",
+                     cm_room_tick(cm_hosted_room_room(cm_worker_room_at(host->worker, i))));
+        if (cm_node_rooms_release(&host->rooms, host->worker, host->store, room->spec.name)) {
+            cm_log_write(&host->log, CM_LOG_INFO, &line);
+        }
+    }
+    host->handed_over = host->rooms.count == 0;
+    if (!host->handed_over) {
+        cm_node_drain(host, reason, now_us);
+    }
 }
 
 void cm_node_close(cm_node *host)

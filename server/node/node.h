@@ -17,6 +17,7 @@ typedef struct cm_node_shell {
     // A room's ticks take more than their share (cm_worker_def); and one that was released is
     // written: its file may be opened elsewhere.
     bool (*over_budget)(void *user, const char *room);
+    void (*cut)(void *user, uint64_t match_id); // a match that it was to go on with
     void (*released)(void *user, const char *room);
     // Again and again while it writes and verifies at the end. It need not return.
     void (*wait)(void *user, uint32_t most_ms);
@@ -49,6 +50,7 @@ typedef struct cm_node {
     uint64_t deadline_us; // of verifying
     uint32_t lost;        // recordings of closed rooms that are not durable, and gaps in others
     bool draining;
+    bool handed_over;  // and nothing is left to drain
     uint64_t failures; // times that a recording was not durable any more
     uint32_t permille; // of a processor, by its rooms in the last second
     uint64_t loads;    // times that this was measured
@@ -72,6 +74,9 @@ void cm_node_log_rooms(const cm_node *host);
 uint64_t cm_node_turn(cm_node *host, uint64_t now_us);
 // Until cm_worker_drained; `reason`: who asked.
 void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us);
+// Lets go of every match without an end, for the next server to go on with; those that are not
+// durable are drained.
+void cm_node_hand_over(cm_node *host, const char *reason, uint64_t now_us);
 // Says how all rooms are, at once.
 void cm_node_status(cm_node *host);
 // Closes the recordings and verifies them; the shell is told of each failure.

@@ -133,6 +133,18 @@ static void kick(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply
     cm_admin_report(a->log, asked, reply);
 }
 
+static void message_room(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply *reply)
+{
+    uint32_t player = !asked->has_number                  ? CM_WORKER_EVERYBODY
+                      : asked->number < CAROM_PLAYERS_MAX ? (uint32_t)asked->number
+                                                          : CAROM_PLAYERS_MAX;
+    if (!cm_worker_notify(a->worker, asked->room, player, asked->text)) {
+        cm_admin_error(reply, "there is no such room, or nobody plays with that number");
+        return;
+    }
+    cm_admin_report(a->log, asked, reply);
+}
+
 // What is wrong with it as a file's name, or NULL. The server has another working directory.
 static const char *check_path(const char *path)
 {
@@ -226,8 +238,13 @@ uint64_t cm_node_admin_later(cm_node_admin *a, cm_line *line)
 static void (*const COMMANDS[CM_ADMIN_COMMAND_COUNT])(cm_node_admin *a,
                                                       const cm_admin_request *asked,
                                                       cm_admin_reply *reply) = {
-    [CM_ADMIN_ROOMS] = say_rooms,  [CM_ADMIN_PLAYERS] = say_players, [CM_ADMIN_OPEN] = open_room,
-    [CM_ADMIN_CLOSE] = close_room, [CM_ADMIN_KICK] = kick,           [CM_ADMIN_BACKUP] = backup,
+    [CM_ADMIN_ROOMS] = say_rooms,
+    [CM_ADMIN_PLAYERS] = say_players,
+    [CM_ADMIN_OPEN] = open_room,
+    [CM_ADMIN_CLOSE] = close_room,
+    [CM_ADMIN_KICK] = kick,
+    [CM_ADMIN_BACKUP] = backup,
+    [CM_ADMIN_MESSAGE] = message_room,
 };
 
 void cm_node_admin_answer(void *user, const char *text, cm_admin_reply *reply)

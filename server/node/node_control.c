@@ -103,6 +103,13 @@ static void released(void *user, const char *room)
     send_room(user, CM_WORKER_SENDS_RELEASED, room);
 }
 
+static void cut(void *user, uint64_t match_id)
+{
+    cm_node_control *w = user;
+    cm_worker_message message = {.type = CM_WORKER_SENDS_CUT, .match = {.match_id = match_id}};
+    cm_worker_link_send(w->link, &message);
+}
+
 // What the supervisor is told -----------------------------------------------------------------
 
 static bool is_proved(const cm_node_control *w, const cm_hosted_room *hosted)
@@ -260,6 +267,10 @@ static void release(cm_node_control *w)
 
 static bool apply_ban(cm_node_control *w)
 {
+    if (w->received.ban.reason[0] != '\0') {
+        cm_worker_tell_ban(w->host.worker, w->received.ban.by_address, w->received.ban.who,
+                           w->received.ban.reason);
+    }
     if (!w->received.ban.banned) {
         cm_worker_unban(w->host.worker, w->received.ban.by_address, w->received.ban.who);
         return true;
@@ -304,9 +315,17 @@ static void on_message(cm_node_control *w, uint64_t now_us)
         answer(w);
         break;
     case CM_WORKER_RECEIVES_DRAIN:
-        if (!w->host.draining) {
+        if (!w->host.draining && w->received.line.level == 1) {
+            cm_node_hand_over(&w->host, w->received.line.text, now_us);
+        } else if (!w->host.draining) {
             cm_node_drain(&w->host, w->received.line.text, now_us);
         }
+        break;
+    case CM_WORKER_RECEIVES_END:
+        cm_worker_wind_down(w->host.worker, w->received.end.us);
+        break;
+    case CM_WORKER_RECEIVES_CUT:
+        cm_worker_match_cut(w->host.worker, w->received.match.match_id);
         break;
     case CM_WORKER_RECEIVES_UNDO:
         w->undo = true;
@@ -468,6 +487,10 @@ static void on_open_message(cm_node_control *w)
         kept = cm_worker_recall_used(w->host.worker, &w->received.used);
     } else if (w->received.type == CM_WORKER_RECEIVES_BAN) {
         kept = apply_ban(w);
+    } else if (w->received.type == CM_WORKER_RECEIVES_END) {
+        cm_worker_wind_down(w->host.worker, w->received.end.us);
+    } else if (w->received.type == CM_WORKER_RECEIVES_CUT) {
+        cm_worker_match_cut(w->host.worker, w->received.match.match_id);
     }
     if (!kept) {
         w->result = cm_fail(&w->failure, CAROM_ERROR_FULL,
@@ -534,6 +557,7 @@ cm_node_control *cm_node_control_create(const cm_node_control_def *def)
                                     .keep_used = keep_used,
                                     .over_budget = over_budget,
                                     .released = released,
+                                    .cut = cut,
                                     .wait = wait_at_end};
     w->metrics = (cm_node_metrics){.room = send_room_metrics, .whole = send_totals, .user = w};
     return w;
@@ -571,7 +595,8 @@ uint64_t cm_node_control_turn(cm_node_control *w, uint64_t now_us)
     if (w->state != NODE_RUNS) {
         return UINT64_MAX; // until it is told more
     }
-    if (w->undo || (cm_worker_drained(w->host.worker) && !cm_node_admin_waits(&w->answers))) {
+    bool is_over = w->undo || w->host.handed_over;
+    if (is_over || (cm_worker_drained(w->host.worker) && !cm_node_admin_waits(&w->answers))) {
         end(w);
         return now_us;
     }

@@ -14,6 +14,8 @@ typedef struct resuming {
     cm_store *store; // where they are brought back
     const cm_log *log;
     cm_node_rooms *rooms; // likewise
+    void (*cut)(void *user, uint64_t match_id);
+    void *user;
 } resuming;
 
 static void path_of(const resuming *run, uint64_t match_id, char path[PATH_SIZE])
@@ -39,7 +41,12 @@ static void leave(const resuming *run, const char *path, const char *reason)
 
 static void cut(const resuming *run, uint64_t match_id, const char *path, const char *reason)
 {
+    cm_match_head head;
+    cm_match_error error;
+    bool known = cm_match_head_read(path, &head, &error) == CAROM_OK; // tickets name its first file
+    uint64_t first = known && head.info.origin != 0 ? head.info.origin : match_id;
     if (cm_store_cut(run->store, match_id) == CAROM_OK) {
+        run->cut(run->user, first);
         log_match(run, CM_LOG_WARNING, "match cut", path, reason);
     } else {
         leave(run, path, cm_store_begin_error(run->store));
@@ -250,9 +257,11 @@ static void bring_back(const resuming *run, uint64_t match_id, bool known)
 }
 
 void cm_resume_matches(const cm_config *config, cm_store *store, const cm_log *log,
-                       const cm_unfinished_matches *matches, cm_node_rooms *rooms)
+                       const cm_unfinished_matches *matches, cm_node_rooms *rooms,
+                       void (*cut_off)(void *user, uint64_t match_id), void *user)
 {
-    resuming run = {.config = config, .store = store, .log = log, .rooms = rooms};
+    resuming run = {
+        .config = config, .store = store, .log = log, .rooms = rooms, .cut = cut_off, .user = user};
     for (uint32_t i = 0; i < matches->count; i++) {
         const cm_unfinished_match *match = &matches->list[i];
         char path[PATH_SIZE], reason[CM_NAME_MAX + 96];

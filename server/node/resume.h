@@ -22,8 +22,10 @@ void cm_unfinished_matches_free(cm_unfinished_matches *matches);
 // Each becomes a room of the name that it had, in the place of the room of that name that was to be
 // opened. One of another engine or module, or of a scene that is refused, and one whose name an
 // earlier one of the list has, is ended as cut; one that cannot be read, or is signed by another
-// key, is left as it is. The log says each.
+// key, is left as it is. The log says each; `cut_off` gets those that were cut, by the id that
+// tickets name.
 void cm_resume_matches(const cm_config *config, cm_store *store, const cm_log *log,
-                       const cm_unfinished_matches *matches, cm_node_rooms *rooms);
+                       const cm_unfinished_matches *matches, cm_node_rooms *rooms,
+                       void (*cut_off)(void *user, uint64_t match_id), void *user);
 
 #endif

@@ -114,7 +114,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    cm_gate_set_slots(gate, cm_worker_has_slot, worker);
+    cm_gate_set_slots(gate, cm_worker_check_slot, worker);
     return CAROM_OK;
 }
 
@@ -301,6 +301,7 @@ static void count_second(cm_worker *worker)
         cm_hosted_room_second(worker->rooms[i], passed, &worker->log);
     }
     watch_budgets(worker);
+    cm_worker_tell_end(worker);
     cm_clients_second(worker->clients, passed);
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);

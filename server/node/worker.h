@@ -106,6 +106,20 @@ bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
 
 bool cm_worker_drained(const cm_worker *worker);
 
+// What an operator says to a room's players, or to one (CM_WORKER_EVERYBODY: to all who are there).
+// False: there is no such room, or nobody plays with that number.
+#define CM_WORKER_EVERYBODY UINT32_MAX
+bool cm_worker_notify(cm_worker *worker, const char *room, uint32_t player, const char *text);
+// Says why to whoever is to be banned, and is here.
+void cm_worker_tell_ban(cm_worker *worker, bool by_address, uint64_t who, const char *reason);
+// The server ends at `end_us`: no room opens any more, and everybody in a room, and whoever comes
+// into one, is told how long is left.
+void cm_worker_wind_down(cm_worker *worker, uint64_t end_us);
+// A match that could not go on after a restart: who comes back to it is told so. Up to
+// CM_WORKER_CUT_MAX, then the first ones are forgotten.
+#define CM_WORKER_CUT_MAX 256u
+void cm_worker_match_cut(cm_worker *worker, uint64_t match_id);
+
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
 // The same without those of its rooms: of its host and clients.
 void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats);

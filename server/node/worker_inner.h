@@ -1,5 +1,6 @@
-// A worker, as its two files share it: worker.c (its host, clients and loop) and worker_rooms.c
-// (its rooms: which are there, which are opened and closed, who comes into which).
+// A worker, as its three files share it: worker.c (its host, clients and loop), worker_rooms.c (its
+// rooms: which are there, which are opened and closed, who comes into which) and worker_notices.c
+// (what its players are told).
 #ifndef CM_SERVER_NODE_WORKER_INNER_H
 #define CM_SERVER_NODE_WORKER_INNER_H
 
@@ -48,6 +49,9 @@ struct cm_worker {
     double kbit_per_client;                           // of the last whole second
     bool draining, parted, drained;                   // parted: everybody was sent away
     uint64_t drain_us;
+    uint64_t end_us; // when the server ends; 0: nobody said
+    uint64_t cut[CM_WORKER_CUT_MAX];
+    uint32_t cut_count; // that were ever added
 };
 
 cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name); // NULL: none
@@ -55,8 +59,11 @@ cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name);
 // As cm_clients and cm_gate ask them, of a worker.
 cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_token *token,
                                carom_reason *reason, uint16_t *port);
-bool cm_worker_has_slot(void *context, const cm_token *ticket);
+carom_reason cm_worker_check_slot(void *context, const cm_token *ticket);
 uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity);
+
+// Tells how long is left to those who have not heard it.
+void cm_worker_tell_end(cm_worker *worker);
 
 // Rooms that were closed go once all of their messages are out, or time is up.
 void cm_worker_part_with_ended(cm_worker *worker);

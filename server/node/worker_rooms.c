@@ -95,6 +95,10 @@ static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_rea
             return NULL;
         }
     }
+    if (worker->open_room != NULL && worker->end_us != 0) {
+        *reason = CAROM_REASON_DRAINING;
+        return NULL;
+    }
     if (worker->open_room == NULL || worker->draining || !cm_room_name_is_valid(name)) {
         return NULL;
     }
@@ -108,6 +112,23 @@ static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_rea
     return opened ? cm_worker_room_named(worker, name) : NULL;
 }
 
+void cm_worker_match_cut(cm_worker *worker, uint64_t match_id)
+{
+    worker->cut[worker->cut_count++ % CM_WORKER_CUT_MAX] = match_id;
+}
+
+// Why a ticket leads nowhere: its slot, or its whole match, is no more.
+static carom_reason why_gone(const cm_worker *worker, uint64_t match_id)
+{
+    uint32_t count = worker->cut_count < CM_WORKER_CUT_MAX ? worker->cut_count : CM_WORKER_CUT_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (worker->cut[i] == match_id) {
+            return CAROM_REASON_MATCH_CUT;
+        }
+    }
+    return CAROM_REASON_SLOT_GONE;
+}
+
 // The room that a hello leads to: a ticket names a match, a token a room, and without one the hello
 // says it. No name is the default room, while that is there.
 cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_token *token,
@@ -117,8 +138,8 @@ cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_
     cm_hosted_room *room;
     if (token != NULL && token->kind == CM_TOKEN_RESUME) {
         room = room_of_match(worker, token->match_id);
-        *reason =
-            is_ending(worker, token->match_id) ? CAROM_REASON_ROOM_ENDED : CAROM_REASON_SLOT_GONE;
+        *reason = is_ending(worker, token->match_id) ? CAROM_REASON_ROOM_ENDED
+                                                     : why_gone(worker, token->match_id);
     } else {
         const char *name = token != NULL         ? token->body.room
                            : hello->room != NULL ? hello->room
@@ -143,10 +164,12 @@ cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_
     return room != NULL ? cm_hosted_room_roster(room) : NULL;
 }
 
-bool cm_worker_has_slot(void *context, const cm_token *ticket)
+carom_reason cm_worker_check_slot(void *context, const cm_token *ticket)
 {
-    cm_hosted_room *room = room_of_match(context, ticket->match_id);
-    return room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
+    const cm_worker *worker = context;
+    cm_hosted_room *room = room_of_match(worker, ticket->match_id);
+    bool has_slot = room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
+    return has_slot ? CAROM_REASON_NONE : why_gone(worker, ticket->match_id);
 }
 
 static cm_control_room row_of(const cm_room_info *info, uint16_t port)
@@ -189,11 +212,10 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
         snprintf(error, error_size, "there is a room of that name");
         return CAROM_ERROR_ARGUMENT;
     }
-    if (worker->room_count == CM_WORKER_ROOMS_MAX || worker->draining) {
+    bool ends = worker->draining || worker->end_us != 0;
+    if (worker->room_count == CM_WORKER_ROOMS_MAX || ends) {
         snprintf(error, error_size,
-                 worker->draining ? "the worker drains"
-                                  : "there are %u rooms, the most that a "
-                                    "worker takes",
+                 ends ? "the worker drains" : "there are %u rooms, the most that a worker takes",
                  CM_WORKER_ROOMS_MAX);
         return CAROM_ERROR_FULL;
     }

@@ -15,6 +15,7 @@
 #define CM_ADMIN_REQUEST_MAX 4096u      // bytes of a line that asks
 #define CM_ADMIN_REPLY_MAX   (1u << 20) // bytes of all lines of an answer; beyond, it is cut
 #define CM_ADMIN_PEERS_MAX   8u         // at once; more wait
+#define CM_ADMIN_SECONDS_MAX 315360000  // of a duration: ten years
 #define CM_ADMIN_PATIENCE_US 5000000u   // of a connection, but for an answer that comes later
 
 typedef struct cm_admin cm_admin;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/node/node.h"
 #include "server/node/node_admin.h"
 #include "server/supervisor/supervisor.h"
 
@@ -48,8 +49,9 @@ static uint64_t living(const cm_supervised *s)
 static void open_room(cm_supervised *s, const cm_admin_request *asked, const char *request,
                       cm_admin_reply *reply)
 {
-    if (cm_room_directory_find(&s->directory, asked->room) != NULL) {
-        cm_admin_error(reply, "there is a room of that name");
+    if (cm_room_directory_find(&s->directory, asked->room) != NULL || s->end_us != 0) {
+        cm_admin_error(reply, s->end_us != 0 ? "the server drains: no room opens any more"
+                                             : "there is a room of that name");
         return;
     }
     uint32_t worker = cm_supervised_place(s);
@@ -61,27 +63,51 @@ static void open_room(cm_supervised *s, const cm_admin_request *asked, const cha
     ask_workers(s, UINT64_C(1) << worker, request, reply);
 }
 
-static void ban(cm_supervised *s, const cm_admin_request *asked, bool banned, cm_admin_reply *reply)
+static void ban(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
-    cm_worker_message message = {.type = CM_WORKER_RECEIVES_BAN,
-                                 .ban = {.banned = banned, .who = asked->number}};
-    const char *held = banned ? NULL : cm_ban_lists_held(&s->base->bans, false, asked->number);
-    if (banned && !(cm_bans_add(&s->bans, asked->number) &&
-                    cm_ban_lists_keep(&s->base->bans, false, asked->number, true))) {
-        held = "there are as many bans as are kept";
+    cm_ban_term term = {.client_id = asked->number};
+    term.until_unix_s = asked->seconds > 0 ? cm_unix_ms() / 1000 + asked->seconds : 0;
+    _Static_assert(sizeof term.reason == sizeof asked->text, "a reason is a text for players");
+    memcpy(term.reason, asked->text, sizeof term.reason);
+    const char *wrong = cm_server_ban(s, &term);
+    if (wrong != NULL) {
+        cm_admin_error(reply, wrong);
+        return;
     }
+    cm_admin_report(&s->base->log, asked, reply);
+}
+
+static void unban(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
+{
+    const char *held = cm_ban_lists_held(&s->base->bans, false, asked->number);
     if (held != NULL) {
         cm_admin_error(reply, held);
         return;
     }
-    if (!banned) {
-        cm_bans_remove(&s->bans, asked->number);
-        (void)cm_ban_lists_keep(&s->base->bans, false, asked->number, false);
+    cm_server_unban(s, asked->number);
+    cm_admin_report(&s->base->log, asked, reply);
+}
+
+// Whatever was asked before: the shorter wait holds, and none is shorter than no wait.
+static void drain(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
+{
+    char wrong[96];
+    if (asked->handover && asked->seconds > 0) {
+        cm_admin_error(reply, "a handover does not wait");
+        return;
     }
-    if (s->base->door != NULL) {
-        cm_gate_db_keep_ban(s->base->door, false, asked->number, banned);
+    if (s->draining || s->drain_asked) {
+        cm_admin_error(reply, "the server drains already");
+        return;
     }
-    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+    if (asked->seconds > 0 && !cm_server_drain_in(s, asked->seconds)) {
+        snprintf(wrong, sizeof wrong, "it drains in %u s already: the shorter time holds",
+                 (unsigned)cm_server_drain_left_s(s));
+        cm_admin_error(reply, wrong);
+        return;
+    }
+    s->drain_asked = asked->seconds == 0;
+    s->hands_over = asked->handover;
     cm_admin_report(&s->base->log, asked, reply);
 }
 
@@ -94,12 +120,16 @@ static void answer_self(cm_supervised *s, const cm_admin_request *asked, const c
         open_room(s, asked, request, reply);
         break;
     case CM_ADMIN_BAN:
+        ban(s, asked, reply);
+        break;
     case CM_ADMIN_UNBAN:
-        ban(s, asked, asked->command == CM_ADMIN_BAN, reply);
+        unban(s, asked, reply);
+        break;
+    case CM_ADMIN_BANS:
+        cm_server_bans_list(s, reply);
         break;
     default:
-        s->drain_asked = true;
-        cm_admin_report(&s->base->log, asked, reply);
+        drain(s, asked, reply);
         break;
     }
 }

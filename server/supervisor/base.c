@@ -11,6 +11,7 @@
 #include "server/auth/key_file.h"
 #include "server/node/bootstrap.h"
 #include "server/ops/version.h"
+#include "server/supervisor/handover.h"
 #include "server/supervisor/signals.h"
 
 #define ADDRESS_MAX (CM_CONFIG_TEXT_MAX + 8)
@@ -48,7 +49,8 @@ carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
         result = cm_ban_lists_open(&base->bans, config, failure);
     }
     if (result == CAROM_OK) {
-        result = cm_node_rooms_load(config, &base->rooms, NULL, failure);
+        base->config.resume = config->resume || cm_handover_is_there(config);
+        result = cm_node_rooms_load(&base->config, &base->rooms, NULL, failure);
     }
     if (result == CAROM_OK && (base->signals = cm_signals_open()) < 0) {
         result = cm_fail(failure, CAROM_ERROR_IO, "serve: signals: %s", strerror(errno));
@@ -59,8 +61,11 @@ carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
     if (result == CAROM_OK) {
         result = cm_server_files_ticket(&base->files, config, &base->ticket, failure);
     }
-    if (result == CAROM_OK && config->resume) {
+    if (result == CAROM_OK && base->config.resume) {
         cm_unfinished_matches_find(config, &base->log, &base->matches);
+        if (!config->resume) {
+            cm_handover_select(config, &base->matches);
+        }
     }
     return result;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "server/node/bootstrap.h"
+#include "server/supervisor/handover.h"
 #include "server/supervisor/run.h"
 #include "server/supervisor/signals.h"
 #include "server/node/node_control.h"
@@ -225,6 +226,11 @@ static void boot(void *user, uint32_t worker)
     }
     send_bans(&s->bans, false, link);
     send_bans(&s->banned_addresses, true, link);
+    cm_server_drain_boot(s, link);
+    for (uint32_t i = 0; i < s->cut_count && i < CM_WORKER_CUT_MAX; i++) {
+        cm_worker_link_send(link, &(const cm_worker_message){.type = CM_WORKER_RECEIVES_CUT,
+                                                             .match = {.match_id = s->cut[i]}});
+    }
     cm_worker_link_send(link, &(const cm_worker_message){.type = CM_WORKER_RECEIVES_LET_IN});
 }
 
@@ -252,6 +258,10 @@ static void take_row(void *context, const cm_gate_row *row)
         cm_used_token token = {.expires_unix_s = row->number};
         memcpy(token.id, row->id, sizeof token.id);
         kept = cm_used_tokens_add(&s->used, &token, (uint64_t)time(NULL), false);
+    } else if (row->kind == CM_GATE_ROW_TERM) {
+        cm_ban_term term = {.client_id = row->number, .until_unix_s = row->until_unix_s};
+        memcpy(term.reason, row->reason, sizeof term.reason);
+        kept = cm_ban_terms_put(&s->terms, &term);
     } else {
         bool by_address = row->kind == CM_GATE_ROW_ADDRESS;
         kept = cm_bans_add(by_address ? &s->banned_addresses : &s->bans, row->number) &&
@@ -354,7 +364,7 @@ static void look(void *user, cm_metrics_server *server, cm_metrics_worker *worke
     for (uint32_t i = 0; i < s->refused.count; i++) {
         refused += s->refused.rows[i].faults >= CM_QUARANTINE_FAULTS;
     }
-    server->values[CM_SERVER_HAS_READY] = s->ready && !s->draining && takes;
+    server->values[CM_SERVER_HAS_READY] = s->ready && !s->draining && s->end_us == 0 && takes;
     server->values[CM_SERVER_HAS_DRAINING] = s->draining;
     server->values[CM_SERVER_HAS_BANS] = s->bans.count + s->banned_addresses.count;
     server->values[CM_SERVER_HAS_APART] = isolated;
@@ -469,6 +479,7 @@ static carom_result start(cm_supervised *s, cm_failure *failure)
         status = cm_server_base_ready(s->base, s->directory.count, ports, s->count, failure);
     }
     if (status == CAROM_OK) {
+        cm_handover_remove(&s->base->config); // its matches go on
         cm_http_pages_print(s->http);
         for (uint32_t i = 0; i < s->count; i++) {
             cm_supervised_log_worker(s, i);
@@ -487,20 +498,6 @@ static carom_result start(cm_supervised *s, cm_failure *failure)
 }
 
 // The loop -------------------------------------------------------------------------------------
-
-static void drain(cm_supervised *s, const char *reason)
-{
-    s->draining = true;
-    cm_notify_send(&s->base->notify, "STOPPING=1");
-    for (uint32_t i = 0; i < s->slots; i++) {
-        cm_worker_link_text(cm_supervisor_link(s->supervisor, i), CM_WORKER_RECEIVES_DRAIN, 0,
-                            reason);
-        if (!cm_supervisor_lives(s->supervisor, i) && (i < s->count || s->workers[i].isolated)) {
-            cm_supervisor_kill(s->supervisor, i); // nor is it started again
-            s->result = CAROM_ERROR_IO;           // its matches have no end
-        }
-    }
-}
 
 static void send_keys(cm_supervised *s)
 {
@@ -521,7 +518,7 @@ static void take_signal(cm_supervised *s)
         _exit(1);
     }
     if (name != NULL) {
-        drain(s, name);
+        cm_server_drain(s, name);
     } else if (signal == SIGHUP) {
         cm_ban_lists_reload(&s->base->bans, &s->base->config, &s->base->log, send_ban, s);
         send_keys(s);
@@ -550,8 +547,10 @@ static void attend(cm_supervised *s, uint64_t now)
     take_signal(s);
     cm_admin_turn(s->admin, now);
     if (s->drain_asked && !s->draining) {
-        drain(s, "admin");
+        cm_server_drain(s, "admin");
     }
+    cm_server_drain_turn(s, now);
+    cm_server_bans_turn(s, cm_unix_ms() / 1000);
     cm_server_base_watch_gate(s->base);
     show(s, now);
     cm_notify_live(&s->base->notify, now);
@@ -592,6 +591,7 @@ static void close_all(cm_supervised *s)
     cm_used_tokens_free(&s->used);
     cm_bans_free(&s->bans);
     cm_bans_free(&s->banned_addresses);
+    cm_ban_terms_free(&s->terms);
     for (uint32_t i = 0; i < s->slots; i++) {
         free(s->workers[i].drawing.text);
         cm_crash_marker_destroy(s->workers[i].crash_marker);
@@ -632,6 +632,10 @@ carom_result cm_supervise(cm_server_base *base, cm_failure *failure)
     if (status == CAROM_OK) {
         run(&s);
         status = s.result;
+        if (s.hands_over && !cm_handover_write(&s.base->config, &s.directory)) {
+            status = cm_fail(failure, CAROM_ERROR_IO, "serve: matches: %s: no handover: %s",
+                             s.base->config.matches, strerror(errno));
+        }
     }
     close_all(&s);
     return status;

@@ -1,6 +1,6 @@
-// The supervisor of `carom serve`, as its four files share it: supervisor.c (workers, rooms,
-// signals), worker_messages.c (what workers say), isolation.c (rooms at fault) and admin.c (the
-// admin socket).
+// The supervisor of `carom serve`, as its files share it: supervisor.c (workers, rooms, signals),
+// worker_messages.c (what workers say), isolation.c (rooms at fault), admin.c (the admin socket),
+// drain.c (the end, and the wait for it) and server_bans.c (who may not come in).
 #ifndef CM_SERVER_SUPERVISOR_SUPERVISOR_H
 #define CM_SERVER_SUPERVISOR_SUPERVISOR_H
 
@@ -49,6 +49,10 @@ typedef struct cm_supervised {
     cm_quarantine refused; // scenes that are hosted no more, and those that are on the way there
     cm_used_tokens used;
     cm_bans bans, banned_addresses;
+    cm_ban_terms terms;              // of operators' bans
+    uint64_t bans_unix_s;            // when it was looked which have expired
+    uint64_t cut[CM_WORKER_CUT_MAX]; // matches that could not go on, for workers that start later
+    uint32_t cut_count;              // that were ever added
     cm_admin *admin;
     cm_admin_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_HTTP_TOPICS];
     cm_http_pages *http; // NULL: none
@@ -56,7 +60,9 @@ typedef struct cm_supervised {
     uint64_t shown_us;   // when the status is drawn next
     carom_result result; // of the start until it is ready, then of the matches' ends
     cm_failure failure;  // of a worker's start
-    bool recalled, ready, draining, printed, drain_asked;
+    uint64_t end_us;     // of a drain that waits; 0: none does
+    uint64_t busy_us;    // when somebody was in a room last, since then
+    bool recalled, ready, draining, printed, drain_asked, hands_over;
 } cm_supervised;
 
 // To every worker that lives, but one.
@@ -81,6 +87,21 @@ void cm_isolation_end(cm_supervised *s, uint32_t worker);
 // As a cm_supervisor's callbacks, of a cm_supervised.
 void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_message *message);
 bool cm_supervised_on_exit(void *user, uint32_t worker, int status);
+
+// The drain: at once, or at the end of a wait. The worker gets what one that starts has to know.
+void cm_server_drain(cm_supervised *s, const char *reason);
+// False: there is a wait already that ends before.
+bool cm_server_drain_in(cm_supervised *s, uint32_t seconds);
+uint32_t cm_server_drain_left_s(const cm_supervised *s); // of the wait, rounded up
+void cm_server_drain_boot(const cm_supervised *s, cm_worker_link *link);
+void cm_server_drain_turn(cm_supervised *s, uint64_t now_us);
+
+// A client may not come in from now on, or again.
+const char *cm_server_ban(cm_supervised *s, const cm_ban_term *term); // NULL, or why not
+void cm_server_unban(cm_supervised *s, uint64_t client_id);
+// Lifts what has expired.
+void cm_server_bans_turn(cm_supervised *s, uint64_t now_unix_s);
+void cm_server_bans_list(const cm_supervised *s, cm_admin_reply *reply);
 
 // The admin socket, if it fits.
 carom_result cm_admin_questions_open(cm_supervised *s, cm_failure *failure);

@@ -189,6 +189,12 @@ void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_messa
     case CM_WORKER_SENDS_OVER:
         cm_isolation_request(s, worker, message->room.name);
         break;
+    case CM_WORKER_SENDS_CUT: {
+        cm_worker_message cut = {.type = CM_WORKER_RECEIVES_CUT, .match = message->match};
+        s->cut[s->cut_count++ % CM_WORKER_CUT_MAX] = message->match.match_id;
+        cm_supervised_send_all(s, CM_PLACEMENT_NONE, &cut);
+        break;
+    }
     case CM_WORKER_SENDS_RELEASED:
         cm_isolation_released(s, worker, message->room.name);
         break;

@@ -41,7 +41,8 @@ extern "C" {
     X(SERVER_FULL, "the server opens no more rooms")                                               \
     X(ROOM_TOO_LARGE, "the room's state is larger than a keyframe may be")                         \
     X(GAME_KICKED, "the game's rules sent the player away")                                        \
-    X(MODULE_OTHER, "the client has another build of the room's module")
+    X(MODULE_OTHER, "the client has another build of the room's module")                           \
+    X(MATCH_CUT, "the match could not go on in the server's next process")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

@@ -505,6 +505,18 @@ static void put_parts(vector_text *out)
     put_control(out, "keyframe part that is no frame", raw, sizeof raw, false);
 }
 
+static void put_notices(vector_text *out)
+{
+    cm_control notice = {.type = CM_CONTROL_NOTICE, .text = "Back at 20:00."};
+    put_encoded(out, "a notice", &notice);
+    notice.reason = CAROM_REASON_DRAINING;
+    notice.seconds_left = 600;
+    put_encoded(out, "a notice of the end", &notice);
+    const uint8_t mute[] = {0x72, 2, 16, 7}, bell[] = {0x72, 3, 10, 1, 7};
+    put_control(out, "a notice without a text", mute, sizeof mute, false);
+    put_control(out, "a notice that rings", bell, sizeof bell, false);
+}
+
 Test(vectors, control)
 {
     vector_text out = {.first = true};
@@ -603,14 +615,7 @@ Test(vectors, control)
     const uint8_t again[] = {0x42, 28, 10, 12, 8, 1,  18, 0,  24, 0,  32, 0,  40, 0,  48,
                              0,    10, 12, 8,  1, 18, 0,  24, 0,  32, 0,  40, 0,  48, 0};
     put_control(&out, "a player twice", again, sizeof again, false);
-    cm_control notice = {.type = CM_CONTROL_NOTICE, .text = "Back at 20:00."};
-    put_encoded(&out, "a notice", &notice);
-    notice.reason = CAROM_REASON_DRAINING;
-    notice.seconds_left = 600;
-    put_encoded(&out, "a notice of the end", &notice);
-    const uint8_t mute[] = {0x72, 2, 16, 7}, bell[] = {0x72, 3, 10, 1, 7};
-    put_control(&out, "a notice without a text", mute, sizeof mute, false);
-    put_control(&out, "a notice that rings", bell, sizeof bell, false);
+    put_notices(&out);
     const uint8_t two[] = {0x3a, 2, 8, 1, 0x32, 3, 8, 0xe6, 6};
     put_control(&out, "two members", two, sizeof two, false);
     const uint8_t none[] = {0x82, 1, 1, 9};

@@ -1,0 +1,73 @@
+// The operator's notices to the players of a worker: a reliable message each. Typical: a notice a
+// day.
+#include "server/node/worker_inner.h"
+
+#define SECOND_US 1000000u
+
+static void tell(const cm_worker *worker, const cm_client *client, const cm_control *notice)
+{
+    if (client != NULL && client->session.state == CM_SESSION_JOINED) {
+        (void)cm_client_send(cm_host_transport(worker->host), client,
+                             notice); // a lost one is not needed
+    }
+}
+
+bool cm_worker_notify(cm_worker *worker, const char *name, uint32_t player, const char *text)
+{
+    const cm_control notice = {.type = CM_CONTROL_NOTICE, .text = text};
+    cm_hosted_room *room = cm_worker_room_named(worker, name);
+    bool all = player == CM_WORKER_EVERYBODY;
+    if (room == NULL || (!all && player >= CAROM_PLAYERS_MAX)) {
+        return false;
+    }
+    cm_client *const *members = cm_hosted_room_roster(room)->members;
+    for (uint32_t i = 0; all && i < CAROM_PLAYERS_MAX; i++) {
+        tell(worker, members[i], &notice);
+    }
+    if (!all) {
+        tell(worker, members[player], &notice);
+    }
+    return all || members[player] != NULL;
+}
+
+void cm_worker_tell_ban(cm_worker *worker, bool by_address, uint64_t who, const char *reason)
+{
+    const cm_control notice = {
+        .type = CM_CONTROL_NOTICE, .reason = CAROM_REASON_BANNED, .text = reason};
+    for (uint32_t i = 0; i < worker->room_count; i++) {
+        cm_client *const *members = cm_hosted_room_roster(worker->rooms[i])->members;
+        for (uint32_t k = 0; k < CAROM_PLAYERS_MAX; k++) {
+            const cm_client *member = members[k];
+            if (member != NULL &&
+                (by_address ? member->network : member->session.client_id) == who) {
+                tell(worker, member, &notice);
+            }
+        }
+    }
+}
+
+void cm_worker_tell_end(cm_worker *worker)
+{
+    uint64_t left_us = worker->end_us > worker->now_us ? worker->end_us - worker->now_us : 0;
+    const cm_control notice = {.type = CM_CONTROL_NOTICE,
+                               .reason = CAROM_REASON_DRAINING,
+                               .text = carom_reason_text(CAROM_REASON_DRAINING),
+                               .seconds_left = (uint32_t)((left_us + SECOND_US / 2) / SECOND_US)};
+    for (uint32_t i = 0; worker->end_us != 0 && i < worker->room_count; i++) {
+        cm_client *const *members = cm_hosted_room_roster(worker->rooms[i])->members;
+        for (uint32_t k = 0; k < CAROM_PLAYERS_MAX; k++) {
+            cm_client *member = members[k];
+            if (member != NULL && member->session.state == CM_SESSION_JOINED &&
+                member->told_end_us != worker->end_us) {
+                member->told_end_us = worker->end_us;
+                tell(worker, member, &notice);
+            }
+        }
+    }
+}
+
+void cm_worker_wind_down(cm_worker *worker, uint64_t end_us)
+{
+    worker->end_us = end_us;
+    cm_worker_tell_end(worker);
+}

@@ -1,0 +1,102 @@
+// The bans of a whole server: each change goes to the list, to the disk and to every worker.
+// Typical: a ban a day.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/supervisor/supervisor.h"
+#include "shared/wire/address.h"
+
+static void keep(cm_supervised *s, const cm_ban_term *term, bool banned)
+{
+    cm_worker_message message = {.type = CM_WORKER_RECEIVES_BAN,
+                                 .ban = {.banned = banned, .who = term->client_id}};
+    if (banned) {
+        memcpy(message.ban.reason, term->reason, sizeof message.ban.reason);
+    }
+    if (s->base->door != NULL) {
+        cm_gate_db_keep_ban(s->base->door, false, term->client_id, banned);
+        cm_gate_db_keep_term(s->base->door, term,
+                             cm_ban_terms_find(&s->terms, term->client_id) == NULL);
+    }
+    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+}
+
+const char *cm_server_ban(cm_supervised *s, const cm_ban_term *term)
+{
+    bool has_term = term->until_unix_s != 0 || term->reason[0] != '\0';
+    if (!cm_bans_add(&s->bans, term->client_id) ||
+        !cm_ban_lists_keep(&s->base->bans, false, term->client_id, true) ||
+        (has_term && !cm_ban_terms_put(&s->terms, term))) {
+        return "there are as many bans as are kept";
+    }
+    if (!has_term) {
+        cm_ban_terms_remove(&s->terms, term->client_id);
+    }
+    keep(s, term, true);
+    return NULL;
+}
+
+void cm_server_unban(cm_supervised *s, uint64_t client_id)
+{
+    const cm_ban_term none = {.client_id = client_id};
+    cm_ban_terms_remove(&s->terms, client_id);
+    cm_bans_remove(&s->bans, client_id);
+    (void)cm_ban_lists_keep(&s->base->bans, false, client_id, false);
+    keep(s, &none, false);
+}
+
+void cm_server_bans_turn(cm_supervised *s, uint64_t now_unix_s)
+{
+    const cm_ban_term *term;
+    if (now_unix_s == s->bans_unix_s) {
+        return; // not again in the same second
+    }
+    s->bans_unix_s = now_unix_s;
+    while ((term = cm_ban_terms_expired(&s->terms, now_unix_s)) != NULL) {
+        cm_line line;
+        char who[24];
+        uint64_t client_id = term->client_id;
+        snprintf(who, sizeof who, "%" PRIu64, client_id);
+        cm_line_log(&line, CM_LOG_INFO, "ban expired");
+        cm_line_text(&line, "who", who);
+        cm_log_write(&s->base->log, CM_LOG_INFO, &line);
+        if (cm_ban_lists_held(&s->base->bans, false, client_id) == NULL) {
+            cm_server_unban(s, client_id);
+        } else { // the file of bans still names it
+            cm_ban_terms_remove(&s->terms, client_id);
+            (void)cm_ban_lists_keep(&s->base->bans, false, client_id, false);
+        }
+    }
+}
+
+static void list_one(const cm_supervised *s, bool by_address, uint64_t who, cm_admin_reply *reply)
+{
+    char text[CM_ADDRESS_TEXT_MAX], until[CM_LOG_TIME_MAX] = "";
+    const cm_ban_term *term = by_address ? NULL : cm_ban_terms_find(&s->terms, who);
+    cm_line line;
+    if (by_address) {
+        cm_address_write_network(who, text);
+    } else {
+        snprintf(text, sizeof text, "%" PRIu64, who);
+    }
+    if (term != NULL && term->until_unix_s != 0) {
+        cm_log_time(1000 * term->until_unix_s, until);
+    }
+    cm_line_begin(&line);
+    cm_line_text(&line, by_address ? "address" : "client_id", text);
+    cm_line_text(&line, "until", until);
+    cm_line_text(&line, "reason", term != NULL ? term->reason : "");
+    cm_line_bool(&line, "in_file", cm_ban_lists_held(&s->base->bans, by_address, who) != NULL);
+    cm_admin_write_line(reply, cm_line_end(&line));
+}
+
+void cm_server_bans_list(const cm_supervised *s, cm_admin_reply *reply)
+{
+    for (uint32_t i = 0; i < s->bans.count; i++) {
+        list_one(s, false, s->bans.ids[i], reply);
+    }
+    for (uint32_t i = 0; i < s->banned_addresses.count; i++) {
+        list_one(s, true, s->banned_addresses.ids[i], reply);
+    }
+}

@@ -1,0 +1,274 @@
+// Goal: what an operator says reaches players; a ban lasts as long as it says, and the list tells
+// why; a drain that waits opens no room and ends when it said, or before; a handover loses nothing
+// that a crash would have kept. Method: real processes, real clients; the log and what players
+// received judge.
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "carom/client.h"
+
+#include "server/node/node.h"
+#include "server/record/format/match_file.h"
+#include "tests/unit/node/serving.h"
+#include "tests/unit/record/recording.h"
+
+#define SCENE "tests/scenes/sandbox.json"
+
+// A player, and the last notice that came.
+typedef struct person {
+    carom_client *client;
+    char text[300];
+    carom_reason reason;
+    uint32_t seconds_left, notices;
+} person;
+
+static void keep_notice(void *user, const carom_client_notice *notice)
+{
+    person *p = user;
+    snprintf(p->text, sizeof p->text, "%s", notice->text);
+    p->reason = notice->reason;
+    p->seconds_left = notice->seconds_left;
+    p->notices++;
+}
+
+static uint16_t port_of(const serving *c)
+{
+    char text[256];
+    serving_read_text(c->ready, text, sizeof text);
+    return (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
+}
+
+static void join(person *p, const char *room, uint16_t port)
+{
+    carom_client_def def = carom_default_client_def();
+    memset(p, 0, sizeof *p);
+    def.room = room;
+    def.predict = false;
+    def.notice = keep_notice;
+    def.user = p;
+    cr_assert_eq(carom_client_create(&def, &p->client), CAROM_OK);
+    cr_assert_eq(carom_client_connect(p->client, "127.0.0.1", port, cm_now_us()), CAROM_OK);
+}
+
+// Until the condition holds of the person whose life goes on here.
+#define LIVE_UNTIL(p, condition)                                                                   \
+    do {                                                                                           \
+        for (int turn_ = 0; turn_ < 600000 && !(condition); turn_++) {                             \
+            carom_client_update((p)->client, cm_now_us());                                         \
+            usleep(1000);                                                                          \
+        }                                                                                          \
+        cr_assert(condition, "%s", carom_reason_text(carom_client_get_reason((p)->client)));       \
+    } while (0)
+
+static bool plays(const person *p)
+{
+    return carom_client_get_state(p->client) == CAROM_CLIENT_PLAYING;
+}
+
+static void start(serving *c, char *workers)
+{
+    serving_make_directory(c);
+    serving_host(c, (char *[]){"--workers", workers, "--room", "a=" SCENE, "--room", "b=" SCENE,
+                               "--grace-ms", "2000", NULL});
+}
+
+static void expect_error(const serving *c, const char *request, const char *said)
+{
+    const char *answer = serving_ask(c, request);
+    cr_expect(strncmp(answer, "{\"error\":", 9) == 0 && strstr(answer, said) != NULL, "%s: %s",
+              request, answer);
+}
+
+Test(operator, messages_and_bans_reach_players)
+{
+    serving c;
+    person a, b;
+    char request[512], id[32], text[256];
+    start(&c, "2");
+    join(&a, "a", port_of(&c));
+    join(&b, "b", port_of(&c));
+    LIVE_UNTIL(&a, plays(&a));
+    LIVE_UNTIL(&b, plays(&b));
+    cr_expect_str_eq(
+        serving_ask(&c, "{\"command\":\"message\",\"room\":\"a\",\"text\":\"Zug fährt ab\"}"),
+        "{\"done\":\"message\"}\n");
+    LIVE_UNTIL(&a, a.notices == 1);
+    cr_expect_str_eq(a.text, "Zug fährt ab");
+    cr_expect_eq(a.reason, CAROM_REASON_NONE);
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"message\",\"room\":\"b\",\"text\":\"you\","
+                                     "\"who\":\"0\"}"),
+                     "{\"done\":\"message\"}\n");
+    LIVE_UNTIL(&b, b.notices == 1);
+    expect_error(&c, "{\"command\":\"message\",\"room\":\"a\",\"text\":\"x\",\"who\":\"1\"}",
+                 "nobody");
+    expect_error(&c, "{\"command\":\"message\",\"room\":\"a\",\"text\":\"a\\nb\"}", "printable");
+    expect_error(&c, "{\"command\":\"message\",\"room\":\"a\"}", "missing");
+    // Of who is banned, what the list has, until it has expired.
+    const char *players = serving_ask(&c, "{\"command\":\"players\",\"room\":\"a\"}");
+    const char *at = strstr(players, "\"client_id\":\"");
+    cr_assert_not_null(at, "%s", players);
+    snprintf(id, sizeof id, "%.*s", (int)strspn(at + 13, "0123456789"), at + 13);
+    const char *wrong[] = {"0", "-1", "1.5", "315360001", "18446744073709551617", "soon"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        snprintf(request, sizeof request, "{\"command\":\"ban\",\"who\":\"%s\",\"seconds\":\"%s\"}",
+                 id, wrong[i]);
+        expect_error(&c, request, "seconds: expected");
+    }
+    expect_error(&c, "{\"command\":\"ban\",\"who\":\"99999999999999999999\"}", "who: expected");
+    snprintf(request, sizeof request,
+             "{\"command\":\"ban\",\"who\":\"%s\",\"seconds\":\"1\",\"text\":\"too loud\"}", id);
+    cr_expect_str_eq(serving_ask(&c, request), "{\"done\":\"ban\"}\n");
+    LIVE_UNTIL(&a, carom_client_get_state(a.client) == CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(a.client), CAROM_REASON_BANNED);
+    cr_expect_str_eq(a.text, "too loud");
+    cr_expect_eq(a.reason, CAROM_REASON_BANNED);
+    serving_wait_for_log(&c, "ban expired", 1);
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"bans\"}"), "");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"ban\",\"who\":\"7\",\"text\":\"bot\"}"),
+                     "{\"done\":\"ban\"}\n");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"bans\"}"),
+                     "{\"client_id\":\"7\",\"until\":\"\",\"reason\":\"bot\",\"in_file\":false}\n");
+    carom_client_destroy(a.client);
+    carom_client_destroy(b.client);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "admin", "text", text), 4, "two messages, two bans");
+    serving_remove_directory(&c);
+}
+
+// Who plays goes on, who comes is told, no room opens; the shorter of two waits holds.
+Test(operator, a_drain_that_waits_tells_how_long)
+{
+    serving c;
+    person a, late;
+    char found[256];
+    start(&c, "2");
+    join(&a, "a", port_of(&c));
+    LIVE_UNTIL(&a, plays(&a));
+    expect_error(&c, "{\"command\":\"drain\",\"seconds\":\"99999999999\"}", "seconds: expected");
+    expect_error(&c, "{\"command\":\"drain\",\"seconds\":\"5\",\"handover\":true}",
+                 "does not wait");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\",\"seconds\":\"3600\"}"),
+                     "{\"done\":\"drain\"}\n");
+    LIVE_UNTIL(&a, a.notices == 1);
+    cr_expect_eq(a.reason, CAROM_REASON_DRAINING);
+    cr_expect(a.seconds_left > 3000 && a.seconds_left <= 3600, "%u", a.seconds_left);
+    expect_error(&c, "{\"command\":\"drain\",\"seconds\":\"7200\"}", "the shorter time holds");
+    expect_error(&c, "{\"command\":\"open\",\"room\":\"x\",\"scene\":\"" SCENE "\"}", "drains");
+    join(&late, "b", port_of(&c));
+    LIVE_UNTIL(&late, late.notices == 1);
+    cr_expect(plays(&late) && late.seconds_left > 3000);
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\",\"seconds\":\"2\"}"),
+                     "{\"done\":\"drain\"}\n");
+    LIVE_UNTIL(&a, a.notices == 2);
+    cr_expect_leq(a.seconds_left, 2);
+    LIVE_UNTIL(&a, carom_client_get_state(a.client) == CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(a.client), CAROM_REASON_DRAINING);
+    carom_client_destroy(a.client);
+    carom_client_destroy(late.client);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "drain", "reason", found), 2, "each worker's");
+    cr_expect_str_eq(found, "the wait is over");
+    serving_remove_directory(&c);
+}
+
+Test(operator, a_drain_ends_early_where_nobody_is_left)
+{
+    serving c;
+    char found[256];
+    start(&c, "0");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\",\"seconds\":\"86400\"}"),
+                     "{\"done\":\"drain\"}\n");
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_read_log(c.err, "drain", "reason", found);
+    cr_expect_str_eq(found, "nobody is left");
+    serving_remove_directory(&c);
+}
+
+static void start_again(serving *c, uint16_t port, char *workers)
+{
+    char listen[64];
+    snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)port);
+    unlink(c->ready);
+    char *argv[] = {"carom",     "serve",    "--insecure", "--workers", workers,
+                    "--matches", c->matches, "--listen",   listen,      "--ready-file",
+                    c->ready,    "--room",   "a=" SCENE,   NULL};
+    serving_start(c, argv);
+    serving_wait_for_size(c, c->ready, 1);
+}
+
+// The next process goes on with the match, though nothing told it to resume any; its player comes
+// back by itself.
+Test(operator, a_handover_loses_nothing)
+{
+    serving c;
+    person a;
+    carom_client_stats stats;
+    char found[256], path[200];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    serving_make_directory(&c);
+    serving_host(&c, (char *[]){"--workers", "1", "--room", "a=" SCENE, NULL});
+    uint16_t port = port_of(&c);
+    join(&a, "a", port);
+    LIVE_UNTIL(&a, plays(&a));
+    uint32_t player = carom_client_player(a.client);
+    carom_client_acks acks;
+    LIVE_UNTIL(&a, (carom_client_acks_get(a.client, &acks), acks.durable_tick > 30));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\",\"handover\":true}"),
+                     "{\"done\":\"drain\"}\n");
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "match handed over", "room", found), 1);
+    start_again(&c, port, "1");
+    LIVE_UNTIL(&a, (carom_client_stats_get(a.client, &stats), stats.comebacks == 1 && plays(&a)));
+    cr_expect_eq(carom_client_player(a.client), player);
+    cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
+    carom_client_destroy(a.client);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
+    cr_expect_eq(resumes, 1);
+    snprintf(path, sizeof path, "%s/handover", c.matches);
+    cr_expect_neq(access(path, F_OK), 0, "it was read, and is gone");
+    serving_remove_directory(&c);
+}
+
+// The next process has another engine than the match: its log names it, the match ends as cut, and
+// whoever comes back gets the reason.
+Test(operator, a_handover_to_another_engine_is_told)
+{
+    serving c;
+    person a;
+    char found[256], pattern[200];
+    glob_t matches;
+    serving_make_directory(&c);
+    serving_host(&c, (char *[]){"--workers", "1", "--room", "a=" SCENE, NULL});
+    uint16_t port = port_of(&c);
+    join(&a, "a", port);
+    LIVE_UNTIL(&a, plays(&a));
+    carom_client_acks acks;
+    LIVE_UNTIL(&a, (carom_client_acks_get(a.client, &acks), acks.durable_tick > 30));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\",\"handover\":true}"),
+                     "{\"done\":\"drain\"}\n");
+    cr_assert_eq(serving_finish(&c), 0);
+    snprintf(pattern, sizeof pattern, "%s/*.match", c.matches);
+    cr_assert_eq(glob(pattern, 0, NULL, &matches), 0);
+    cr_assert_eq(matches.gl_pathc, 1);
+    recording_edit(matches.gl_pathv[0], "UPDATE meta SET value = 9 WHERE key = 'engine_version'",
+                   false);
+    globfree(&matches);
+    start_again(&c, port, "1");
+    cr_expect_eq(serving_read_log(c.err, "match cut", "reason", found), 1);
+    cr_expect_not_null(strstr(found, "engine 9"), "%s", found);
+    LIVE_UNTIL(&a, carom_client_get_state(a.client) == CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(a.client), CAROM_REASON_MATCH_CUT);
+    carom_client_destroy(a.client);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
