@@ -61,7 +61,8 @@ static bool is_deserted(cm_supervised *s, uint64_t now_us)
     // A wait that began in this turn began after now_us.
     s->busy_us = players > 0 || s->busy_us > now_us ? now_us : s->busy_us;
     uint64_t grace_us = (uint64_t)s->base->config.grace_ms * 1000;
-    return now_us - s->busy_us >= (grace_us > 2 * SECOND_US ? grace_us : 2 * SECOND_US);
+    uint64_t least_us = grace_us > 2 * SECOND_US ? grace_us : 2 * SECOND_US;
+    return now_us >= s->busy_us + least_us; // the turn may have begun before it was asked
 }
 
 void cm_server_drain_turn(cm_supervised *s, uint64_t now_us)
