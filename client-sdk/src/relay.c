@@ -12,7 +12,7 @@
 #define TURN      256   // datagrams in one direction, then the other has its turn
 #define BYTES_MAX 2048u // above what either end sends
 
-// Where ENet's socket is: it may not have been bound yet.
+// The address of ENet's socket: it may not have been bound yet.
 static bool find_enet(ENetHost *host, cm_address *address)
 {
     ENetAddress own = {.port = 0}, any = {.host = ENET_HOST_ANY, .port = 0};

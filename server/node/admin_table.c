@@ -32,7 +32,7 @@ void cm_admin_error(cm_admin_reply *reply, const char *text)
     cm_admin_write_line(reply, cm_line_end(&line));
 }
 
-// What an operator did is in the log, whoever it was.
+// The log names each thing that an operator did.
 void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_line line;

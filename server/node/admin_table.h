@@ -9,8 +9,8 @@
 #include "server/ops/log.h"
 #include "shared/wire/control.h"
 
-// Who answers: the node that has the room; every node, or that of the room which is named; the
-// supervisor.
+// The scope of a command, which says who answers: the node that has the room; every node, or that
+// of the room which is named; the supervisor.
 typedef enum cm_admin_scope {
     CM_ADMIN_ROOM,
     CM_ADMIN_NODE,
@@ -54,7 +54,8 @@ typedef struct cm_admin_request {
 // False, and `wrong` says why.
 bool cm_admin_request_read(const char *text, cm_admin_request *request, char wrong[256]);
 
-// What every command says in the end: why not, or that it is done, which the log says too.
+// Ends the answer of a command: with the reason why it failed, or that it is done, which the log
+// says too.
 void cm_admin_error(cm_admin_reply *reply, const char *text);
 void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_reply *reply);
 

@@ -1,4 +1,4 @@
-// What a server is given, as its start and its check read it.
+// Reads the input of a server's start, for the start and for its check.
 #include "server/node/bootstrap.h"
 
 #include <errno.h>

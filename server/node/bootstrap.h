@@ -1,4 +1,4 @@
-// What a server is given, as its start and its check read it: scenes, keys, the environment.
+// The input of a server's start, for the start and for its check: scenes, keys, the environment.
 #ifndef CM_SERVER_NODE_BOOTSTRAP_H
 #define CM_SERVER_NODE_BOOTSTRAP_H
 
@@ -20,7 +20,7 @@ carom_result cm_bootstrap_read_keys(const cm_config *config, carom_token_keys *k
 // Length of the longest part of a path, at a whole name, that exists.
 size_t cm_bootstrap_file_exists(const char *path);
 
-// Whether a file can be made in the directory that `length` bytes of a path name; errno.
+// True if a file can be made in the directory that `length` bytes of a path name; errno.
 bool cm_bootstrap_is_writable(const char *path, size_t length);
 // Matches get into the catalogue's index when they end: SQLite writes the file, and a journal
 // beside it. One that is missing is made.

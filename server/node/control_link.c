@@ -220,7 +220,7 @@ static bool is_text(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-// Whether the bytes that came are a message: of a type that there is, whole, and every text in it
+// True if the bytes received are a message: of a type that there is, whole, and every text in it
 // with an end.
 static bool is_whole(const cm_worker_message *message, size_t size)
 {

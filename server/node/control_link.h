@@ -161,7 +161,7 @@ void cm_worker_link_bytes(cm_worker_link *link, cm_worker_part what, const void 
                           size_t size);
 // Sends what waits. False: the other end is gone.
 bool cm_worker_link_flush(cm_worker_link *link);
-// Whether something waits that the socket did not take.
+// True if something waits that the socket did not take.
 bool cm_worker_link_is_full(const cm_worker_link *link);
 
 typedef enum cm_worker_link_state {

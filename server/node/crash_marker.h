@@ -1,6 +1,6 @@
-// What a worker is in the middle of, in memory that outlives it: once it is dead the supervisor
-// reads whether it died in a module's callback, and in which room. Nothing is told by it while both
-// live.
+// The work that a worker is in the middle of, in memory that outlives it: once it is dead the
+// supervisor reads whether it died in a module's callback, and in which room. Nothing is told by it
+// while both live.
 #ifndef CM_SERVER_NODE_CRASH_MARKER_H
 #define CM_SERVER_NODE_CRASH_MARKER_H
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What this machine's libraries look like; others are not served, and every file is refused there
+// The form of this machine's libraries; others are not served, and every file is refused there
 // (s390x: its hash tables have another width).
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -54,7 +54,7 @@ bool cm_elf_at(const cm_elf *r, uint64_t offset, void *out, size_t size)
     return true;
 }
 
-// Where mapped bytes lie in the file: `size` of them, all in one segment's file content.
+// Finds mapped bytes in the file: `size` of them, all in one segment's file content.
 static bool find_bytes(const cm_elf *r, uint64_t address, uint64_t size, uint64_t *offset)
 {
     for (uint32_t i = 0; i < r->segment_count; i++) {
@@ -153,7 +153,7 @@ static const cm_elf_segment *find_segment(const cm_elf *r, uint32_t type)
     return NULL;
 }
 
-// What stays writable is what the dynamic linker does not protect again: whole pages of RELRO.
+// Memory stays writable that the dynamic linker does not protect again: whole pages of RELRO.
 static carom_result check_writable(cm_elf *r)
 {
     const cm_elf_segment *relro = find_segment(r, PT_GNU_RELRO);

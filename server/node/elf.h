@@ -53,7 +53,7 @@ carom_result cm_elf_corrupt(cm_elf *r, const char *what);
 
 // Bytes of the file; false where it has not so many.
 bool cm_elf_at(const cm_elf *r, uint64_t offset, void *out, size_t size);
-// Whether mapped memory is all in one part.
+// True if mapped memory is all in one part.
 bool cm_elf_is_mapped(const cm_elf *r, uint64_t address, uint64_t size);
 // A string of the string table, or NULL.
 const char *cm_elf_string(const cm_elf *r, uint64_t index);

@@ -251,7 +251,7 @@ static void count_messages(cm_hosted_room *room, const cm_history_slot *slot)
     }
 }
 
-// Who has a slot after a confirmed tick, as joins of it; false where somebody who was there has
+// Writes the players after a confirmed tick as joins of it; false where somebody who was there has
 // given it back since, so that another tick has to be taken.
 static bool list_joins(const cm_hosted_room *room, uint64_t tick,
                        cm_game_event joins[CAROM_PLAYERS_MAX],

@@ -95,7 +95,7 @@ void cm_hosted_room_release(cm_hosted_room *room);
 bool cm_hosted_room_sent_all(cm_hosted_room *room);
 // Once a second, `passed_us` after the last time: rates, alarms, and to the clients its clock.
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
-// What its ticks cost; to be asked after each second, and slowed or freed.
+// The cost of its ticks; to be asked after each second, and slowed or freed.
 cm_tick_budget *cm_hosted_room_budget(cm_hosted_room *room);
 // A pause of the process that it makes good for, us.
 uint64_t cm_hosted_room_patience_us(const cm_hosted_room *room);
@@ -104,7 +104,7 @@ void cm_hosted_room_stats_get(const cm_hosted_room *room, cm_hosted_room_stats *
 // The same but for the percentiles of tick times, which are 0: they take most of the time.
 void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats *stats);
 
-// Who plays in it, for the status: how many there are; up to `capacity` are filled in.
+// Lists its players for the status and returns their number; up to `capacity` are filled in.
 typedef struct cm_hosted_player {
     uint32_t player;
     uint64_t client_id;

@@ -1,6 +1,6 @@
-// What an operator's monitoring is told of a worker and of each of its rooms: numbers that others
-// count, taken together once a second. A worker sends them to its supervisor as they are: both are
-// one program.
+// The metrics that an operator's monitoring reads of a worker and of each of its rooms: numbers
+// that others count, taken together once a second. A worker sends them to its supervisor as they
+// are: both are one program.
 //
 // One table for each: id, kind, unit, name, help. A counter begins anew with its process, and a
 // room's with its room, as Prometheus expects of counters.

@@ -1,5 +1,5 @@
-// What makes a shared library a game module: the record of its build (a note), its imports, and its
-// one descriptor. The form of the file is elf.h's matter. Typical: 20 imports.
+// Checks that a shared library is a game module: the record of its build (a note), its imports, and
+// its one descriptor. The form of the file is elf.h's matter. Typical: 20 imports.
 #include "server/node/module_file.h"
 
 #include <stdio.h>

@@ -283,7 +283,7 @@ static void begin_anew(cm_node *host, const char *name, uint32_t left)
     cm_log_write(&host->log, opened ? CM_LOG_WARNING : CM_LOG_ERROR, &line);
 }
 
-// What was resumed does not prove itself: neither its file nor its room goes on. One at a time.
+// A resumed match did not prove itself: neither its file nor its room goes on. One at a time.
 static void close_left(cm_node *host)
 {
     cm_failure failure;

@@ -23,8 +23,8 @@ typedef struct cm_node_shell {
     void (*wait)(void *user, uint32_t most_ms);
 } cm_node_shell;
 
-// How often it looks after its rooms, beside their ticks: there are thousands of turns a second,
-// and each look costs something for every room.
+// The interval at which it looks after its rooms, beside their ticks: there are thousands of turns
+// a second, and each look costs something for every room.
 #define CM_SERVE_LOOK_US 10000u
 
 // Turns are at least so far apart, but for a tick that is due: a turn costs something for every
@@ -66,11 +66,11 @@ uint64_t cm_node_rest(uint64_t turn_us, uint64_t due_us);
 // With configuration, shell, rooms, keys and ticket filled in: the store is made, matches are
 // brought back, a worker is opened with all rooms. On failure cm_node_undo is to be called.
 carom_result cm_node_open(cm_node *host, const cm_unfinished_matches *matches, cm_failure *failure);
-// What a start that failed has made goes: its match files.
+// Removes the match files of a start that failed.
 void cm_node_undo(cm_node *host);
 // Once the server is there: says which rooms it has.
 void cm_node_log_rooms(const cm_node *host);
-// What is due: ticks, alarms, the status. Returns when there is more to do.
+// Does all that is due: ticks, alarms, the status. Returns when there is more to do.
 uint64_t cm_node_turn(cm_node *host, uint64_t now_us);
 // Until cm_worker_drained; `reason`: who asked.
 void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us);

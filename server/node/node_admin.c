@@ -1,4 +1,4 @@
-// What a node does for an operator; its supervisor passes it on.
+// A node executes operators' commands; its supervisor passes it on.
 #include "server/node/node_admin.h"
 
 #include <inttypes.h>
@@ -145,7 +145,7 @@ static void message_room(cm_node_admin *a, const cm_admin_request *asked, cm_adm
     cm_admin_report(a->log, asked, reply);
 }
 
-// What is wrong with it as a file's name, or NULL. The server has another working directory.
+// Returns the fault of a file's name, or NULL. The server has another working directory.
 static const char *check_path(const char *path)
 {
     return path[0] != '/' ? "expected an absolute path of the file to make" : NULL;

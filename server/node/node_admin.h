@@ -1,4 +1,4 @@
-// What a running server answers to `carom admin`: one JSON object in, JSON objects out.
+// A running server's answers to `carom admin`: one JSON object in, JSON objects out.
 #ifndef CM_SERVER_NODE_NODE_ADMIN_H
 #define CM_SERVER_NODE_NODE_ADMIN_H
 
@@ -24,7 +24,7 @@ typedef struct cm_node_admin {
     cm_node_backup backups[CM_ADMIN_PEERS_MAX];
 } cm_node_admin;
 
-// Where the socket is: the key admin, or one in the directory of matches.
+// The path of the socket: the key admin, or one in the directory of matches.
 #define CM_NODE_ADMIN_PATH_MAX (CM_CONFIG_TEXT_MAX + 16)
 void cm_node_admin_path(const cm_config *config, char path[CM_NODE_ADMIN_PATH_MAX]);
 // False where nobody said a path and the one in `matches` is too long for a socket: there is none,
@@ -33,7 +33,7 @@ bool cm_node_admin_fits(const cm_config *config, const cm_log *log);
 
 // `user` is a cm_node_admin.
 void cm_node_admin_answer(void *user, const char *request, cm_admin_reply *reply);
-// Whether somebody waits for an answer.
+// True if somebody waits for an answer.
 bool cm_node_admin_waits(const cm_node_admin *a);
 // A question whose answer has come meanwhile: its number and its one line; 0: none has.
 uint64_t cm_node_admin_later(cm_node_admin *a, cm_line *line);

@@ -1,4 +1,4 @@
-// What the supervisor says, then what is due.
+// Receives the supervisor's messages, then does what is due.
 #include "server/node/node_control.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct cm_node_control {
     bool undo;
 };
 
-// What the host asks of its shell ----------------------------------------------------------------
+// The shell of a node -----------------------------------------------------------------------------
 
 static void log_line(void *user, int level, const char *json_line)
 {
@@ -110,7 +110,7 @@ static void cut(void *user, uint64_t match_id)
     cm_worker_link_send(w->link, &message);
 }
 
-// What the supervisor is told -----------------------------------------------------------------
+// Messages to the supervisor ------------------------------------------------------------------
 
 static bool is_proved(const cm_node_control *w, const cm_hosted_room *hosted)
 {
@@ -212,7 +212,7 @@ static void send_totals(void *user, uint32_t rooms, const cm_worker_metrics *met
     send_metrics(user, CM_WORKER_SENDS_TOTALS, rooms, metrics, sizeof *metrics);
 }
 
-// What it is told -----------------------------------------------------------------------------
+// Messages from the supervisor ----------------------------------------------------------------
 
 static void answer(cm_node_control *w)
 {

@@ -67,7 +67,7 @@ carom_result cm_node_rooms_none(const cm_config *config, cm_failure *failure)
                    config->db);
 }
 
-// What a room's failure makes of all of them. False: loading ends here.
+// Decides after a room's failure about all of them. False: loading ends here.
 static bool goes_on(const cm_node_rooms_wrong *all, carom_result one, const cm_failure *failure,
                     carom_result *result)
 {

@@ -73,7 +73,7 @@ bool cm_node_rooms_release(cm_node_rooms *rooms, cm_worker *worker, cm_store *st
 // One of the closing is written, what there was to say of it was said, and its worker uses its
 // scene no more.
 void cm_node_rooms_closed(cm_node_rooms *rooms, uint32_t number);
-// Where they are recorded; once open.
+// Fills in the files that record them; once they are open.
 void cm_node_rooms_record(cm_node_rooms *rooms, const cm_worker *worker, cm_store *store);
 // Releases the scenes; the worker must be gone. Not that of rooms on demand, which other processes'
 // copies share.

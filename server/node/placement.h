@@ -1,4 +1,4 @@
-// Which worker a room goes to: the one with the most of its budget free. A worker's budget is one
+// Chooses the worker of a room: the one with the most of its budget free. A worker's budget is one
 // processor; a room that has not run yet is taken for CM_PLACEMENT_GUESS of it. Pure.
 #ifndef CM_SERVER_NODE_PLACEMENT_H
 #define CM_SERVER_NODE_PLACEMENT_H

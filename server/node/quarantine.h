@@ -27,7 +27,7 @@ typedef struct cm_quarantine {
 uint32_t cm_quarantine_fault(cm_quarantine *quarantine, const char *scene);
 // As if it had failed often enough.
 void cm_quarantine_add(cm_quarantine *quarantine, const char *scene);
-// Why it is not hosted.
+// The reason why it is not hosted.
 void cm_quarantine_log(const char *scene, char *text, size_t size);
 bool cm_quarantine_has(const cm_quarantine *quarantine, const char *scene);
 

@@ -25,7 +25,7 @@ typedef struct cm_recorder_def {
 carom_result cm_recorder_create(const cm_recorder_def *def, cm_recorder **recorder, char *error,
                                 size_t error_size);
 void cm_recorder_destroy(cm_recorder *recorder);
-// What the room is to tell it.
+// The sink by which the room reports to it.
 cm_sink cm_recorder_sink(cm_recorder *recorder);
 
 cm_match_handle cm_recorder_match(const cm_recorder *recorder);

@@ -1,5 +1,6 @@
-// Which worker has which room: the supervisor knows all, and tells each worker of those of the
-// others, so that it can send a player there. Typical: 20 rooms, looked through once a connect.
+// The directory of rooms and their workers: the supervisor knows all, and tells each worker of
+// those of the others, so that it can send a player there. Typical: 20 rooms, looked through once a
+// connect.
 #ifndef CM_SERVER_NODE_ROOM_DIRECTORY_H
 #define CM_SERVER_NODE_ROOM_DIRECTORY_H
 

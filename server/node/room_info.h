@@ -1,4 +1,4 @@
-// What a room is, as others are told of it: clients, operators, monitoring, the supervisor, the
+// The description of a room that others get: clients, operators, monitoring, the supervisor, the
 // other nodes. The room has one (cm_hosted_room_info), and it goes over the control link as it is.
 #ifndef CM_SERVER_NODE_ROOM_INFO_H
 #define CM_SERVER_NODE_ROOM_INFO_H

@@ -133,7 +133,7 @@ static void add_uint_if(cm_line *line, const char *key, uint64_t value)
     }
 }
 
-// Whether all is well.
+// True if all is well.
 static void add_short(cm_line *line, const cm_status *status)
 {
     const cm_worker_stats *w = &status->worker;
@@ -157,7 +157,8 @@ static void add_short(cm_line *line, const cm_status *status)
 
 #define NAME(name, text) #name,
 
-// Why datagrams were refused: by the door, by the list of commands, by the reader of packets.
+// The reasons for which datagrams were refused: by the gate, by the list of commands, by the reader
+// of packets.
 static void add_refused(cm_line *line, const cm_worker_stats *w)
 {
     static const char *const datagrams[] = {CM_DATAGRAM_REASONS(NAME)};

@@ -1,5 +1,5 @@
-// What a running server shows: on a terminal a block redrawn in place, otherwise one JSON line each
-// time. The texts are made here; who writes them where is the caller's.
+// The status of a running server: on a terminal a block redrawn in place, otherwise one JSON line
+// each time. The texts are made here; who writes them where is the caller's.
 #ifndef CM_SERVER_NODE_ROOM_STATUS_H
 #define CM_SERVER_NODE_ROOM_STATUS_H
 

@@ -1,6 +1,7 @@
-// What a room's ticks may cost where other rooms are beside it: a mean over ten seconds of their
-// processor time, against a share of the time between two of them. A single slow tick is nobody's
-// fault, and a room that is alone may take all there is: its owner asks only where that matters.
+// The processor time that a room's ticks may take where other rooms are beside it: a mean over ten
+// seconds of their processor time, against a share of the time between two of them. A single slow
+// tick is nobody's fault, and a room that is alone may take all there is: its owner asks only where
+// that matters.
 //
 // A room that is slowed rests after each tick: until its ticks take no more than their share, and
 // until the other rooms, which make good for a short pause, have lost less than one tick in 60.

@@ -24,7 +24,7 @@ bool cm_tick_watch_open(cm_tick_watch *watch);
 void cm_tick_watch_begin(cm_tick_watch *watch, uint64_t now_us);
 // A room's games are made, by the module's own code too; then cm_tick_watch_rest.
 void cm_tick_watch_make(cm_tick_watch *watch);
-// What follows is no tick and may take long.
+// The work that follows is no tick and may take long.
 void cm_tick_watch_rest(cm_tick_watch *watch);
 
 #endif

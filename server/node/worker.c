@@ -209,8 +209,8 @@ static void turn(cm_worker *worker)
     }
 }
 
-// Why tokens were refused since the last time: strangers send as many as they like, so a line a
-// second is all that they write.
+// Logs the reasons for which tokens were refused since the last time: strangers send as many as
+// they like, so a line a second is all that they write.
 static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
 {
 #define NAME(name, text) #name,
@@ -380,7 +380,7 @@ static cm_bans *bans_of(cm_worker *worker, bool by_address)
     return by_address ? cm_gate_banned_addresses(door) : cm_gate_bans(door);
 }
 
-// Who is there, and who is away and would come back.
+// Counts the players, and those who are away and may come back.
 static uint32_t send_away(cm_worker *worker, bool by_address, uint64_t who, carom_reason reason)
 {
     uint32_t count = cm_clients_kick_who(worker->clients, by_address, who, reason);

@@ -77,7 +77,7 @@ void cm_worker_slow(cm_worker *worker, const char *name);
 bool cm_worker_release(cm_worker *worker, const char *name);
 // The name of a room that is over (cm_hosted_room_is_over) and wants to be closed, or NULL.
 const char *cm_worker_over(const cm_worker *worker);
-// Whether a room, or one that was closed and has not said all yet, is made of the scene.
+// True if a room, or one that was closed and has not said all yet, is made of the scene.
 bool cm_worker_uses(const cm_worker *worker, const cm_scene *scene);
 // In the order in which they were opened; NULL beyond the last. Until the next close.
 cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index);
@@ -92,7 +92,7 @@ void cm_worker_drain(cm_worker *worker, uint64_t now_us);
 // Other token keys from now on; connections stay.
 void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys);
 
-// Who is meant: a client id, or an address by cm_address_network.
+// The one to kick: a client id, or an address by cm_address_network.
 // Kick sends away who is there, gives back the slots of who is away, and returns how many; they may
 // join again. Ban does so too, and lets nobody of that id or address in until unban. False:
 // CM_BANS_MAX are banned.
@@ -101,7 +101,7 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_kick_player(cm_worker *worker, const char *room, uint32_t player);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
-// What was kept before a restart, given back before the first turn. False: there is no place.
+// Restores a token used before a restart; call it before the first turn. False: there is no place.
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
 
 bool cm_worker_drained(const cm_worker *worker);

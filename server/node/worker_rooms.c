@@ -7,7 +7,7 @@
 #include "server/node/worker_inner.h"
 #include "shared/base/hash.h"
 
-// Who comes where ----------------------------------------------------------------------------
+// Rooms of newcomers -------------------------------------------------------------------------
 
 cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name)
 {
@@ -38,7 +38,7 @@ static cm_hosted_room *room_of_match(const cm_worker *worker, uint64_t match_id)
     return NULL;
 }
 
-// Where a room that nobody has is opened follows from its name, so that two players who come by
+// The name of a room that nobody has decides where it is opened, so that two players who come by
 // two workers meet. The worker's port, if it is another one, else 0.
 static uint16_t port_to_open(const cm_worker *worker, const char *name)
 {

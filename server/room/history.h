@@ -1,4 +1,4 @@
-// What came of the last ticks of a room, until they are confirmed: the hash, what the module sent
+// The results of the last ticks of a room, until they are confirmed: the hash, what the module sent
 // and emitted, and what went into the tick, for whoever records it. A tick that is stepped again
 // replaces what it had. States and inputs by tick are the timeline's (shared/room/timeline.h).
 //

@@ -1,4 +1,4 @@
-// How the inputs of each tick came, and what each player's came to in all. Pure. Timing is a ring
+// The timing of the inputs of each tick, and each player's totals. Pure. Timing is a ring
 // of ticks from the oldest that a rewind can reach to the newest that an input may be for.
 #ifndef CM_SERVER_ROOM_INPUT_TIMING_H
 #define CM_SERVER_ROOM_INPUT_TIMING_H
@@ -19,7 +19,7 @@ void cm_input_timing_put(cm_input_timing *timing, uint32_t player, uint64_t tick
 uint32_t cm_input_timing_of(const cm_input_timing *timing, uint64_t tick,
                             cm_arrival out[CAROM_PLAYERS_MAX]);
 
-// What each player's inputs came to. Zeroed: nobody was there.
+// Totals of each player's inputs. Zeroed: nobody was there.
 typedef struct cm_input_counts {
     uint64_t known; // players that were there, a bit each
     cm_player_statistics players[CAROM_PLAYERS_MAX];

@@ -1,5 +1,5 @@
-// What a world said (carom/log.h), by its codes: how often, when first, when last and of which
-// body. A server writes what came on top once a second, `carom sim` at the end of a run.
+// Counts of a world's log messages (carom/log.h) by code: how often, when first, when last and of
+// which body. A server writes what came on top once a second, `carom sim` at the end of a run.
 #ifndef CM_SERVER_ROOM_LOG_COUNTERS_H
 #define CM_SERVER_ROOM_LOG_COUNTERS_H
 

@@ -17,7 +17,7 @@
 // A tick's messages leave this much to joins and leaves: nobody is shut out by those who talk.
 #define EVENTS_RESERVED      64u
 #define EVENT_BYTES_RESERVED 16384u
-// What can wait of one player: its share with the heads of so many messages.
+// The bytes of one player that can wait: its share with the heads of so many messages.
 #define WAITING_MAX (CM_EVENT_BYTES_MAX / SHARE + 16u * CM_EVENTS_MAX / SHARE)
 
 struct cm_room {
@@ -320,7 +320,8 @@ void cm_room_leave(cm_room *room, uint32_t player)
     room->taken &= ~bit;
     room->welcomed &= ~bit;
     cm_inbox_close(room->inbox, player, room->tick);
-    // What it said goes before it, as far as there is room; whoever gets the slot did not say it.
+    // Its messages go before its leave, as far as there is room, so that they are not taken for
+    // those of the next player of the slot.
     while (push_waiting(room, player)) {
     }
     cm_outbox_clear(&room->waiting[player]);
@@ -469,8 +470,8 @@ bool cm_room_end(cm_room *room)
     return room->ended;
 }
 
-// Who was refused before the confirmed tick leaves as such: that is no input of the simulation, but
-// what the record says of it.
+// A player refused before the confirmed tick leaves as such: that is no input of the simulation,
+// but what the record says of it.
 static void name_refused(const cm_room *room, cm_event_list *events)
 {
     uint64_t refused = room->refused;

@@ -59,7 +59,7 @@ uint64_t cm_room_present(const cm_room *room); // a bit a player, as of the newe
 // see in the state first.
 carom_result cm_room_join(cm_room *room, uint64_t client_id, const uint8_t *user_data,
                           uint32_t size, uint32_t *player);
-// Whether the module has let in a player who joined at that tick, for good: no rewind reaches the
+// True if the module has let in a player who joined at that tick, for good: no rewind reaches the
 // tick any more, since it is confirmed, or every input up to it has come.
 bool cm_room_has_let_in(const cm_room *room, uint32_t player, uint64_t join_tick);
 // The player's client is welcomed: only from the next tick on do its inputs count, so that whoever
@@ -105,7 +105,7 @@ void cm_room_stats_get(const cm_room *room, cm_room_stats *stats);
 // A monotonic clock in seconds, or NULL (the default: nothing is measured). Never influences the
 // room.
 void cm_room_set_clock(cm_room *room, double (*clock)(void *context), void *context);
-// What its world has to say, ticks stepped again included; NULL: nobody listens.
+// Sets the handler of its world's log, ticks stepped again included; NULL: none.
 void cm_room_set_log(cm_room *room, const carom_log *log);
 void cm_room_profile_get(const cm_room *room, cm_room_profile *profile);
 

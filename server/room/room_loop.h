@@ -43,7 +43,7 @@ void cm_room_loop_destroy(cm_room_loop *loop);
 // False: there are CM_SINKS_MAX. Added before the first step, or told nothing of what was before.
 bool cm_room_loop_add_sink(cm_room_loop *loop, const cm_sink *sink);
 
-// What the sinks are told besides ticks. An input that was taken came `lead` 1/16 ticks before its
+// Reports to the sinks besides ticks. An input that was taken came `lead` 1/16 ticks before its
 // tick was due, which the confirmed tick says too.
 void cm_room_loop_joined(cm_room_loop *loop, const cm_sink_player *player);
 void cm_room_loop_arrived(cm_room_loop *loop, const cm_sink_input *input, int64_t lead);

@@ -14,7 +14,7 @@
 
 #define CM_SINKS_MAX 4u // of one room
 
-// Who took a slot. Name and address identify a person; the simulation never sees them.
+// A player who took a slot. Name and address identify a person; the simulation never sees them.
 typedef struct cm_sink_player {
     uint32_t player;
     uint64_t client_id;
@@ -35,7 +35,8 @@ typedef struct cm_sink {
     // An input was taken, or is refused for the first time.
     void (*arrived)(void *context, const cm_sink_input *input);
     void (*confirmed)(void *context, const cm_confirmed_tick *tick);
-    // How the match is kept, and the newest tick that is: now and then, also where nothing changed.
+    // The durability of the match, and the newest durable tick: now and then, also where nothing
+    // changed.
     void (*durable)(void *context, carom_durability durability, uint64_t tick);
     void (*ended)(void *context, cm_match_end how);
 } cm_sink;

@@ -1,4 +1,4 @@
-// How long ticks took: a ring of the last ones with their percentiles, and all of them in buckets.
+// Durations of ticks: a ring of the last ones with their percentiles, and all of them in buckets.
 #ifndef CM_SERVER_ROOM_TICK_TIMES_H
 #define CM_SERVER_ROOM_TICK_TIMES_H
 

@@ -111,7 +111,7 @@ static void drain(cm_supervised *s, const cm_admin_request *asked, cm_admin_repl
     cm_admin_report(&s->base->log, asked, reply);
 }
 
-// What is the supervisor's own.
+// Answers commands of the supervisor's own.
 static void answer_self(cm_supervised *s, const cm_admin_request *asked, const char *request,
                         cm_admin_reply *reply)
 {

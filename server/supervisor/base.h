@@ -1,6 +1,6 @@
-// What a server of `carom serve` has, however many processes host its rooms: configuration, keys,
-// rooms to open, matches to go on with, its directories, its signals, its service manager, and
-// where it writes.
+// The parts that every server of `carom serve` has, whatever number of processes hosts its rooms:
+// configuration, keys, rooms to open, matches to go on with, its directories, its signals, its
+// service manager, and where it writes.
 #ifndef CM_SERVER_SUPERVISOR_BASE_H
 #define CM_SERVER_SUPERVISOR_BASE_H
 

@@ -1,4 +1,4 @@
-// Whether this machine has what a configuration of `carom serve` needs.
+// Checks that this machine has what a configuration of `carom serve` needs.
 #ifndef CM_SERVER_SUPERVISOR_CHECK_H
 #define CM_SERVER_SUPERVISOR_CHECK_H
 

@@ -1,4 +1,4 @@
-// What a server of `carom serve` keeps and leaves in its directories, beside the matches.
+// The files of a server of `carom serve` in its directories, beside the matches.
 #ifndef CM_SERVER_SUPERVISOR_FILES_H
 #define CM_SERVER_SUPERVISOR_FILES_H
 
@@ -23,7 +23,7 @@ carom_result cm_server_files_ticket(cm_server_files *files, const cm_config *con
                                     carom_token_key *ticket, cm_failure *failure);
 // ready_file with lines. Who waits for it never reads half of one: it appears complete.
 carom_result cm_server_files_ready(const cm_config *config, const char *lines, cm_failure *failure);
-// What a start that failed has made goes: the ticket key, and directories that are empty.
+// Removes what a failed start has made: the ticket key, and directories that are empty.
 void cm_server_files_undo(cm_server_files *files, const cm_config *config);
 void cm_server_files_close(cm_server_files *files);
 

@@ -253,7 +253,7 @@ static const struct {
 } TOPICS[CM_HTTP_TOPICS] = {[CM_SERVE_ROOMS] = {"/rooms", "{\"command\":\"rooms\"}"},
                             [CM_SERVE_PLAYERS] = {"/players", "{\"command\":\"players\"}"}};
 
-// What says who somebody is, or where files are, goes.
+// Leaves out names of players and paths of files.
 static void put_bare(cm_page *page, const char *line)
 {
     static const char *const taken[] = {"name", "client_id", "match"};

@@ -16,7 +16,7 @@
 
 typedef struct cm_http_pages cm_http_pages;
 
-// What is asked of workers.
+// The topics that workers answer.
 typedef enum cm_http_topic {
     CM_SERVE_ROOMS,
     CM_SERVE_PLAYERS,
@@ -29,7 +29,7 @@ typedef struct cm_http_pages_def {
     // How the server is: its values but those of HTTP, and of each worker is_there, is_up and
     // restarts.
     void (*look)(void *user, cm_metrics_server *server, cm_metrics_worker *workers);
-    // Whether a room is that worker's. NULL: there is one worker.
+    // True if a room is that worker's. NULL: there is one worker.
     bool (*is_entry)(void *user, uint32_t worker, const char *room);
     // Lines of the answer go to cm_http_pages_line, and "" when it is whole: now or later.
     void (*ask)(void *user, cm_http_topic topic, const char *request);
@@ -39,7 +39,7 @@ typedef struct cm_http_pages_def {
 // NULL where the configuration has no HTTP.
 carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **http,
                                 cm_failure *failure);
-// Whether its address is free: for --check-config.
+// Checks that its address is free: for --check-config.
 carom_result cm_http_pages_check(const cm_config *config, cm_failure *failure);
 void cm_http_pages_close(cm_http_pages *http);
 // Says where it is, on stdout and in the log. Of NULL: nothing; so below.
@@ -48,7 +48,7 @@ void cm_http_pages_print(const cm_http_pages *http);
 int cm_http_pages_descriptor(const cm_http_pages *http);       // for poll; -1: none
 bool cm_http_pages_turn(cm_http_pages *http, uint64_t now_us); // true: more is to be done at once
 
-// What workers tell: their rooms one after another, then their own metrics.
+// Answers of workers: their rooms one after another, then their own metrics.
 void cm_http_pages_room(cm_http_pages *http, uint32_t worker, uint32_t number,
                         const cm_room_metrics *metrics);
 void cm_http_pages_whole(cm_http_pages *http, uint32_t worker, uint32_t rooms,

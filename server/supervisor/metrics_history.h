@@ -1,5 +1,5 @@
-// What the page for browsers draws: a sample each second of the last five minutes, kept by the
-// server, so that a page that is opened or loaded anew has them. Time is an argument.
+// The history that the page for browsers draws: a sample each second of the last five minutes, kept
+// by the server, so that a page that is opened or loaded anew has them. Time is an argument.
 //
 // Bounded whatever runs: 300 samples of the whole server, and of at most 8 rooms, those that were
 // among the slowest last. Typical: 60 KiB here, 12 KiB as JSON.

@@ -1,4 +1,4 @@
-// When a worker that died is started again. Pure: times
+// Decides when a dead worker is started again. Pure: times
 // are arguments. Typical: a crash a month.
 #ifndef CM_SERVER_SUPERVISOR_RESPAWN_H
 #define CM_SERVER_SUPERVISOR_RESPAWN_H

@@ -4,7 +4,7 @@
 
 #include "server/supervisor/base.h"
 
-// What goes wrong while it runs and at its end is said on stderr at once; the failure of a start is
+// Failures while it runs and at its end go to stderr at once; the failure of a start is
 // returned.
 carom_result cm_server_run(const cm_config *config, char *const *environment,
                            cm_server_reread *reread, cm_failure *failure);

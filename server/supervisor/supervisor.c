@@ -24,7 +24,7 @@
 
 #define WAIT_US 100000u
 
-// Where rooms go ------------------------------------------------------------------------------
+// Placement of rooms --------------------------------------------------------------------------
 
 void cm_supervised_send_all(cm_supervised *s, uint32_t but, const cm_worker_message *message)
 {
@@ -94,7 +94,7 @@ static carom_result place_rooms(cm_supervised *s, cm_failure *failure)
     return status;
 }
 
-// What a worker starts with --------------------------------------------------------------------
+// The begin of a worker ------------------------------------------------------------------------
 
 static bool is_entry(const cm_supervised *s, const char *room, uint32_t worker)
 {
@@ -319,7 +319,7 @@ static void poll_all(cm_supervised *s, uint64_t due)
     (void)ppoll(fds, count, &wait, NULL);
 }
 
-// What workers say, and pages.
+// Answers of workers, and pages.
 static uint64_t look_after(cm_supervised *s, uint64_t now)
 {
     uint64_t due = cm_supervisor_turn(s->supervisor, now);
@@ -347,7 +347,7 @@ static uint64_t turn(cm_supervised *s, uint64_t now)
     return due;
 }
 
-// How the server is, for its pages.
+// The state of the server, for its pages.
 static void look(void *user, cm_metrics_server *server, cm_metrics_worker *workers)
 {
     const cm_supervised *s = user;
@@ -541,7 +541,7 @@ static void show(cm_supervised *s, uint64_t now)
     cm_status_screen_flush();
 }
 
-// What is to be done beside the workers' turns.
+// Work beside the workers' turns.
 static void attend(cm_supervised *s, uint64_t now)
 {
     take_signal(s);

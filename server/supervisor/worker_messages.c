@@ -1,4 +1,4 @@
-// What workers say to the supervisor, and how they end: whose rooms are where, who used a token,
+// Messages of workers to the supervisor, and their ends: whose rooms are where, who used a token,
 // whose module took a process.
 #include <signal.h>
 #include <stdlib.h>
@@ -240,7 +240,7 @@ static bool is_fault(int status)
            number == SIGTRAP || number == SIGABRT || number == SIGSYS || number == SIGXCPU;
 }
 
-// Where it was within a module, that module's scene is blamed; at the third time it is refused.
+// If it died within a module, that module's scene is blamed; at the third time it is refused.
 static void blame(cm_supervised *s, uint32_t worker, int status)
 {
     uint32_t callback;

@@ -16,7 +16,7 @@ typedef struct parcel {
     bool counted;
 } parcel;
 
-// What one end is to be told.
+// An event that one end has yet to get.
 typedef struct inbox {
     parcel *first, *last;
     size_t bytes;            // that wait here

@@ -53,8 +53,8 @@ uint32_t cm_net_stand_in(const cm_address *address);
 void cm_net_stand_in_free(uint32_t host);
 uint32_t cm_net_stand_ins(void); // that are taken
 bool cm_net_is_stand_in(uint32_t host);
-// Who sent the datagram that this thread received last: ENet is told 240.0.0.0 for an address that
-// is not of IPv4, or is of 240/4 itself.
+// The sender of the datagram that this thread received last: ENet is told 240.0.0.0 for an address
+// that is not of IPv4, or is of 240/4 itself.
 void cm_net_sender(cm_address *address);
 // Sends past ENet. Returns the size, 0 where it could not be sent.
 size_t cm_net_send(int socket, const cm_address *to, const uint8_t *bytes, size_t size);

@@ -68,7 +68,7 @@ cm_net *cm_net_current(void);
 // datagram larger than the buffer is cut.
 #define CM_NET_NO_DATAGRAM (-2)
 
-// What a stand-in stands for; false: nothing.
+// Finds the address that a stand-in stands for; false: none.
 bool cm_net_stand_in_find(const cm_net *net, uint32_t host, cm_address *address);
 
 // Counts calls by ENet of each function of socket.c, a bit each; cm_net_took looks at them.

@@ -1,4 +1,4 @@
-// Where somebody is: sixteen bytes of address and a port. An IPv4 address a.b.c.d stands as
+// An address: sixteen bytes of address and a port. An IPv4 address a.b.c.d stands as
 // ::ffff:a.b.c.d, and is the same address however it was written or came.
 //
 // Texts are A.B.C.D:PORT and [IPv6]:PORT. A zone (fe80::1%eth0) is no part of an address: it means
@@ -30,9 +30,9 @@ bool cm_address_is_any(const uint8_t ip[CM_ADDRESS_BYTES]); // 0.0.0.0 or ::
 // Whether somebody can be there: not of 240/4, multicast, link-local IPv6, or any.
 bool cm_address_is_host(const uint8_t ip[CM_ADDRESS_BYTES]);
 
-// Who budgets and bans are for: an IPv4 address, as it lies in memory; of IPv6 the network of its
-// first 64 bits, since one customer has at least so much. The two never are the same number. (What
-// begins with 32 zeros nobody has but ::1.)
+// The party that budgets and bans count: an IPv4 address, as it lies in memory; of IPv6 the network
+// of its first 64 bits, since one customer has at least so much. The two never are the same number.
+// (What begins with 32 zeros nobody has but ::1.)
 uint64_t cm_address_network(const uint8_t ip[CM_ADDRESS_BYTES]);
 // As a list of bans has it: A.B.C.D, or IPv6/64.
 void cm_address_write_network(uint64_t network, char text[CM_ADDRESS_TEXT_MAX]);

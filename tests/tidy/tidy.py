@@ -22,6 +22,8 @@
   suites     each row of tests/suites.txt is a row of tests/README.md too
   readme     at most 900 words before README.md's Reference
   lines      a budget of lines for each folder (lines.py, lines.txt)
+  comment    no comment opens with a free relative ("What it does", "Whether it is"): subject, verb, object. Not yet of
+             shared/sim, world.h and joint.h
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p; and no test's own timeout
 """
 import os
@@ -300,6 +302,23 @@ def check_words(path, text, problems):
             problems.append(f"{path}:{number}: words: tab")
 
 
+RELATIVE = re.compile(r"(Who|Whom|Whose|Whoever|What|Whatever|Where|Wherever|Which|Whichever|How|Why|When|Whenever|Whether)\b")
+NOT_YET_PLAIN = ("tests/", "shared/sim/", "shared/include/carom/world.h", "shared/include/carom/joint.h")
+
+
+def check_comments(path, text, problems):
+    if path.startswith(NOT_YET_PLAIN):
+        return
+    goes_on = False
+    for number, line in enumerate(text.split("\n"), 1):
+        whole = re.match(r"\s*///?\s?(.*)$", line)
+        behind = None if whole else re.search(r"[;,{)]\s*//\s(.*)$", line)
+        opens = whole if whole and not goes_on else behind
+        if opens and RELATIVE.match(opens.group(1)):
+            problems.append(f"{path}:{number}: comment: opens with a free relative, expected subject, verb, object")
+        goes_on = bool(whole or behind)
+
+
 def check_habit(path, text, problems):
     for number, line in enumerate(strip_comments(text).split("\n"), 1):
         for pattern, want in HABITS:
@@ -390,6 +409,7 @@ def check_all(paths, read, with_format=True):
         check_prints(path, text, problems)
         check_words(path, text, problems)
         check_habit(path, text, problems)
+        check_comments(path, text, problems)
     allowed = int(FUNCTION_LONG_SHARE * counts["functions"])
     if len(counts["long"]) > allowed:
         for path, line, name, length in counts["long"]:
@@ -442,6 +462,7 @@ PLANTED = {
     "word": ("server/x.c", "// TO" "DO\n"),
     "habit of counting": ("server/x.c", "void f(void)\n{\n    for (int i = 0; i < 3; ++i) {\n    }\n}\n"),
     "habit of pointers": ("server/x.c", "void f(int *room)\n{\n    if (!room) {\n    }\n}\n"),
+    "comment": ("server/x.c", "// What it does.\nint a;\n"),
     "habit of timeouts": ("tests/unit/x.c", "Test(a, b, .timeout = 60)\n{\n}\n"),
     "tab": ("server/x.c", "\tint a;\n"),
 }

@@ -152,7 +152,7 @@ void cm_host_free_stand_in(cm_host *host, uint32_t connection)
     host->stand_ins[connection].host = 0;
 }
 
-// What ENet knows an IPv6 connection by, from its CONNECT on. False: no stand-in is left.
+// Gives ENet a stand-in for an IPv6 connection, from its CONNECT on. False: no stand-in is left.
 static bool take_stand_in(cm_host *host, uint32_t connection, const cm_address *from)
 {
     cm_stand_in *known = &host->stand_ins[connection];
