@@ -106,8 +106,8 @@ bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
 
 bool cm_worker_drained(const cm_worker *worker);
 
-// What an operator says to a room's players, or to one (CM_WORKER_EVERYBODY: to all who are there).
-// False: there is no such room, or nobody plays with that number.
+// Sends an operator's text to a room's players, or to one (CM_WORKER_EVERYBODY: to all who are
+// there). False: there is no such room, or nobody plays with that number.
 #define CM_WORKER_EVERYBODY UINT32_MAX
 bool cm_worker_notify(cm_worker *worker, const char *room, uint32_t player, const char *text);
 // Says why to whoever is to be banned, and is here.

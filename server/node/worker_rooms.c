@@ -117,7 +117,7 @@ void cm_worker_match_cut(cm_worker *worker, uint64_t match_id)
     worker->cut[worker->cut_count++ % CM_WORKER_CUT_MAX] = match_id;
 }
 
-// Why a ticket leads nowhere: its slot, or its whole match, is no more.
+// Returns the reason why a ticket leads nowhere: its slot, or its whole match, is no more.
 static carom_reason why_gone(const cm_worker *worker, uint64_t match_id)
 {
     uint32_t count = worker->cut_count < CM_WORKER_CUT_MAX ? worker->cut_count : CM_WORKER_CUT_MAX;

@@ -88,7 +88,7 @@ static void unban(cm_supervised *s, const cm_admin_request *asked, cm_admin_repl
     cm_admin_report(&s->base->log, asked, reply);
 }
 
-// Whatever was asked before: the shorter wait holds, and none is shorter than no wait.
+// The shorter wait holds, whatever was asked before, and none is shorter than no wait.
 static void drain(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     char wrong[96];
