@@ -128,7 +128,8 @@ static void leave_room(cm_client *client)
 static void log_end(cm_clients *clients, const cm_client *client, carom_reason reason, bool refused)
 {
     bool player = client->roster != NULL && reason != CAROM_REASON_GAME_REFUSED;
-    bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING;
+    bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING ||
+                    reason == CAROM_REASON_ROOM_ENDED;
     cm_log_level level = expected ? CM_LOG_INFO : CM_LOG_WARNING;
     cm_line line;
     if (!player && !refused) {

@@ -28,6 +28,8 @@ typedef struct house {
     uint32_t asked;    // for a room that is not there
     uint32_t slowed;   // lines of the log that say that room "slow" is slow
     uint32_t others;   // and of other rooms
+    uint32_t ends;     // lines about who left an ended match,
+    uint32_t alarms;   // those of them that are warnings
 } house;
 
 static house h;
@@ -45,6 +47,8 @@ static void keep_log(void *user, int level, const char *json_line)
         h.slowed += strstr(json_line, "\"room\":\"slow\"") != NULL;
         h.others += strstr(json_line, "\"room\":\"slow\"") == NULL;
     }
+    h.ends += strstr(json_line, "\"the match is over\"") != NULL;
+    h.alarms += level == (int)CM_LOG_WARNING && strstr(json_line, "\"the match is over\"") != NULL;
 }
 
 // A module whose tick takes 50 ms of that clock.
@@ -409,6 +413,8 @@ Test(many_rooms, a_module_ends_its_match, .init = open_house, .fini = close_hous
     cr_expect_leq(heard, 10);
     cr_expect_eq(state_of(0), CAROM_CLIENT_IDLE);
     cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_ROOM_ENDED);
+    cr_expect_geq(h.ends, 1);
+    cr_expect_eq(h.alarms, 0, "a match's end is no fault");
     cr_expect_eq(cm_worker_room_at(h.worker, 1), NULL);
 }
 
