@@ -83,7 +83,8 @@ said=$(number tick '"durable":false' "$log")
 seen=$(number server_tick '"durability":"lost"' "$folder/bots")
 told=$(number durable_tick '"durability":"lost"' "$folder/bots")
 [ "$recorded" -gt 60 ] || fail "nothing was recorded before: $recorded"
-[ "$said" -ge "$noticed" ] && [ "$said" -le $((noticed + 1)) ] ||
+# The store's thread may fail between the two looks at it: either may come a tick before the other.
+[ "$said" -ge $((noticed - 1)) ] && [ "$said" -le $((noticed + 1)) ] ||
     fail "noticed at tick $noticed, the status says so at tick $said"
 [ "$told" -eq "$recorded" ] || fail "recorded up to tick $recorded, clients were told $told"
 [ "$seen" -gt $((noticed + 60)) ] || fail "noticed at tick $noticed, clients saw no more than $seen"
