@@ -57,6 +57,9 @@ void cm_supervisor_destroy(cm_supervisor *supervisor)
             }
         }
         cm_worker_link_close(&c->link);
+        if (c->is_local) {
+            cm_worker_link_close(&c->other); // and what its node never read
+        }
     }
     free(supervisor);
 }
