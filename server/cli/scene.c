@@ -46,6 +46,17 @@ static int try_keyframe(const char *file, cm_offline *run)
     return CM_STATUS_DONE;
 }
 
+static void warn_overlaps(const char *file, const char *db, const cm_offline *run)
+{
+    cm_scene_error warning;
+    if (cm_scene_overlaps(run->scene, run->world, &warning) > 0) {
+        if (db == NULL) {
+            cm_scene_find_lines_in(file, &warning, 1);
+        }
+        cm_cli_scene_warnings(file, &warning, 1);
+    }
+}
+
 static int try_world(const char *file, const char *db, const cm_scene *scene, uint64_t *hash)
 {
     cm_offline run;
@@ -56,6 +67,9 @@ static int try_world(const char *file, const char *db, const cm_scene *scene, ui
         cm_cli_error("%s: the world cannot be made: %s", file, carom_result_text(result));
     } else if (hash != NULL) {
         *hash = cm_offline_hash(&run);
+    }
+    if (result == CAROM_OK) {
+        warn_overlaps(file, db, &run);
     }
     int status = result == CAROM_OK ? try_keyframe(file, &run) : CM_STATUS_USAGE;
     cm_offline_destroy(&run);

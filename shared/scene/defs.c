@@ -8,6 +8,8 @@
 #include "carom/check.h"
 #include "shared/scene/message.h"
 
+#define TURN_MAX 3.1415930f // rad: pi, and what rounding adds
+
 typedef enum kind {
     OF_WORLD,
     OF_BODY,
@@ -238,6 +240,18 @@ static void check_materials(sink *s, const carom_world_def *def, const carom_fin
     }
 }
 
+// An angle is told from -pi to pi, so that a limit beyond them is never reached.
+static void check_turn(sink *s, const carom_joint_def *joint)
+{
+    bool turns = joint->type == CAROM_JOINT_HINGE || joint->type == CAROM_JOINT_STEERING;
+    if (s->notes != NULL && turns && joint->has_limits &&
+        (joint->lower < -TURN_MAX || joint->upper > TURN_MAX)) {
+        cm_check_key(s->check, "limits");
+        note(s->check, s->notes, "angles from -pi to pi: one beyond is never reached");
+        cm_check_pop(s->check);
+    }
+}
+
 static void check_joints(sink *s, const carom_world_def *def, const carom_findings *to)
 {
     s->kind = OF_JOINT;
@@ -247,6 +261,7 @@ static void check_joints(sink *s, const carom_world_def *def, const carom_findin
         cm_check_key(s->check, "joints");
         cm_check_index(s->check, i);
         carom_check_joint(def, &joint, to);
+        check_turn(s, &joint);
         s->check->path.depth = 0;
     }
 }

@@ -151,6 +151,12 @@ static uint64_t array_size(const Cm__Scene__BodyArray *array)
     return n == NULL ? 1 : (uint64_t)n->x * n->y * n->z; // each at most 65,536: no overflow
 }
 
+// "1 body and 2 shapes", and what a printf has behind it.
+#define COUNTS(bodies, shapes, rest)                                                               \
+    "%llu %s and %llu %s" rest, (unsigned long long)(bodies), (bodies) == 1 ? "body" : "bodies",   \
+        (unsigned long long)(shapes), (shapes) == 1 ? "shape" : "shapes", CAROM_BODIES_MAX,        \
+        CAROM_SHAPES_MAX
+
 // Counts first, so that nothing is allocated for a scene above the limits.
 static bool count_bodies(cm_scene *scene, cm_check *check)
 {
@@ -161,9 +167,7 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
     }
     if (bodies > CAROM_BODIES_MAX || shapes > CAROM_SHAPES_MAX) {
         return cm_check_fail_at(check, "bodies", CAROM_ERROR_LIMIT_BODIES,
-                                "%llu bodies and %llu shapes, expected at most %u and %u",
-                                (unsigned long long)bodies, (unsigned long long)shapes,
-                                CAROM_BODIES_MAX, CAROM_SHAPES_MAX);
+                                COUNTS(bodies, shapes, ", expected at most %u and %u"));
     }
     for (size_t i = 0; i < message->n_arrays; i++) {
         uint64_t size = array_size(message->arrays[i]);
@@ -174,10 +178,7 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
             cm_check_key(check, "arrays");
             cm_check_index(check, (uint32_t)i);
             return cm_check_fail_at(check, "count", CAROM_ERROR_LIMIT_BODIES,
-                                    "%llu bodies and %llu shapes in all, expected at most %u and "
-                                    "%u",
-                                    (unsigned long long)bodies, (unsigned long long)shapes,
-                                    CAROM_BODIES_MAX, CAROM_SHAPES_MAX);
+                                    COUNTS(bodies, shapes, " in all, expected at most %u and %u"));
         }
     }
     scene->body_count = (uint32_t)bodies;

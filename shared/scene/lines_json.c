@@ -86,8 +86,8 @@ static bool skip_value(walk *w)
     return true;
 }
 
-// Moves to the value of `key` in the object that begins here; `line` is that of the key.
-static bool enter_key(walk *w, const char *key, uint32_t *line)
+// Moves to the value of `key` in the object that begins here; `line` and `place` are the key's.
+static bool enter_key(walk *w, const char *key, uint32_t *line, const char **place)
 {
     if (!take(w, '{')) {
         return false;
@@ -98,6 +98,7 @@ static bool enter_key(walk *w, const char *key, uint32_t *line)
         size_t size;
         skip_space(w);
         *line = w->line;
+        *place = w->at;
         if (!take_string(w, &bytes, &size) || !take(w, ':')) {
             return false;
         }
@@ -123,23 +124,42 @@ static bool enter_index(walk *w, uint32_t index, uint32_t *line)
     return true;
 }
 
-uint32_t cm_json_find_line(const void *json_text, const cm_check_path *path)
+// Returns the line; *place is where it begins there.
+static uint32_t find(const cm_json_text *text, const cm_check_path *path, const char **place)
 {
-    const cm_json_text *text = json_text;
     walk w = {text->text, text->text + text->size, text->first_line};
     skip_space(&w);
     uint32_t line = w.line;
+    *place = w.at;
     for (uint32_t i = 0; i < path->depth && i < CM_PATH_MAX; i++) {
         const cm_path_step *step = &path->steps[i];
         uint32_t inner = 0;
-        bool found = step->key != NULL ? enter_key(&w, step->key, &inner)
+        const char *begin = w.at;
+        bool found = step->key != NULL ? enter_key(&w, step->key, &inner, &begin)
                                        : enter_index(&w, step->index, &inner);
         if (!found) {
             break;
         }
         line = inner;
+        *place = step->key != NULL ? begin : w.at;
     }
     return line;
+}
+
+uint32_t cm_json_find_line(const void *json_text, const cm_check_path *path)
+{
+    const char *place;
+    return find(json_text, path, &place);
+}
+
+uint32_t cm_json_find_column(const void *json_text, const cm_check_path *path)
+{
+    const cm_json_text *text = json_text;
+    const char *place, *begin;
+    find(text, path, &place);
+    for (begin = place; begin > text->text && begin[-1] != '\n'; begin--) {
+    }
+    return (uint32_t)(place - begin) + 1;
 }
 
 bool cm_json_check_size(const cm_json_text *text, cm_check *check)

@@ -4,6 +4,7 @@
 // Strict: unknown keys, null, wrong types, numbers with a point where a whole one is meant,
 // duplicate keys are refused. Ranges are checked later, on the message (ranges.c), for both forms.
 #include "shared/scene/map_json.h"
+#include "shared/scene/spelling.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -265,13 +266,23 @@ static bool map_array_form(map *m, json_t *json, ProtobufCMessage *message)
 static bool unknown_key(map *m, const ProtobufCMessageDescriptor *descriptor, bool entry)
 {
     char expected[300] = "";
+    const char *nearest = "";
+    uint32_t least = UINT32_MAX;
     size_t at = 0;
+    const cm_check_path *path = &m->check->path;
+    const char *key = path->depth <= CM_PATH_MAX ? path->steps[path->depth - 1].key : "";
     for (unsigned i = entry ? 1 : 0; i < descriptor->n_fields && at < sizeof expected; i++) {
         at += (size_t)snprintf(expected + at, sizeof expected - at, "%s%s", at > 0 ? ", " : "",
                                descriptor->fields[i].name);
+        uint32_t distance = cm_spelling_distance(key, descriptor->fields[i].name);
+        nearest = distance < least ? descriptor->fields[i].name : nearest;
+        least = distance < least ? distance : least;
     }
-    return cm_check_fail(m->check, CAROM_ERROR_ARGUMENT, "unknown key, expected one of %s",
-                         expected);
+    bool near = cm_spelling_is_near(key, nearest);
+    return cm_check_fail(
+        m->check, CAROM_ERROR_ARGUMENT, "column %u: unknown key '%.64s', %s%s%sexpected one of %s",
+        (unsigned)cm_json_find_column(m->check->context, path), key, near ? "did you mean '" : "",
+        near ? nearest : "", near ? "'? " : "", expected);
 }
 
 static bool map_object_form(map *m, json_t *json, ProtobufCMessage *message, bool entry)

@@ -20,8 +20,10 @@ ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
                                      cm_check *check);
 
 // lines_json.c: the line where the value at `path` begins (of the key, for an object's member);
-// where the path leads to nothing, the line of its nearest container.
+// where the path leads to nothing, the line of its nearest container. Its column
+// likewise, in bytes from 1 on.
 uint32_t cm_json_find_line(const void *json_text, const cm_check_path *path);
+uint32_t cm_json_find_column(const void *json_text, const cm_check_path *path);
 // Depth and number of containers and values within caps; false after a failure.
 bool cm_json_check_size(const cm_json_text *text, cm_check *check);
 

@@ -110,5 +110,12 @@ carom_result cm_scene_check_solver(const cm_scene *scene, int solver, cm_scene_e
 uint32_t cm_scene_warnings(const cm_scene *scene, int solver, cm_scene_error *warnings,
                            uint32_t capacity);
 carom_result cm_scene_populate(const cm_scene *scene, carom_world *world);
+// Counts the pairs of bodies that collide and are more than CM_SCENE_OVERLAP inside each other in
+// the scene's world before its first step, which drives them apart; a warning names the first one.
+// Bodies of hulls are asked about by the other one alone; the volume solver presses bodies together
+// on purpose, so that its scenes have none.
+#define CM_SCENE_OVERLAP 0.01f // m, or a tenth of a small shape
+uint32_t cm_scene_overlaps(const cm_scene *scene, const carom_world *world,
+                           cm_scene_error *warning);
 
 #endif

@@ -263,7 +263,7 @@ Test(cli_sim, refused_inputs_name_file_and_line)
          "i.jsonl:1: $.orientation: a quaternion of norm 0.5,"},
         {"{\"tick\": 1, \"player\": 0, \"input\": \"00\"}\n", "i.jsonl:1: $.player: the scene has"},
         {"{\"tick\": -1, \"body\": \"a\"}\n", "i.jsonl:1: $.tick: -1"},
-        {"{\"tick\": 1, \"bodi\": \"a\"}\n", "i.jsonl:1: $.bodi: unknown key"},
+        {"{\"tick\": 1, \"bodi\": \"a\"}\n", "i.jsonl:1: $.bodi: column 13: unknown key"},
         {"{\"tick\": 1, \"player\": 0, \"input\": \"0g\"}\n", "byte 0 is not hexadecimal"},
         {"{\"tick\": 1\n", "i.jsonl:1: $: not JSON"},
     };

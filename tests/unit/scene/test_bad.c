@@ -84,7 +84,7 @@ static void check_binary(const expectation *e)
     cr_expect_eq(fgetc(pipe), EOF, "%s: more than one line", e->file);
     int status = pclose(pipe);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 2, "%s: status %d", e->file, status);
-    snprintf(start, sizeof start, "carom: %s:%u: ", e->file, e->line);
+    snprintf(start, sizeof start, "carom: %s:%u:", e->file, e->line);
     cr_expect_eq(strncmp(line, start, strlen(start)), 0, "%s, expected %s…", line, start);
 }
 

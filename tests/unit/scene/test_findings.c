@@ -243,6 +243,79 @@ Test(findings, keys_that_another_solver_leaves_unread)
     cm_scene_free(scene);
 }
 
+// An angle is told from -pi to pi; a prismatic's limits are metres.
+Test(findings, limits_that_no_angle_reaches)
+{
+    static const said expected[] = {{4, "$.joints[0].limits"}};
+    expect_warnings(
+        "{\"carom\": 1, \"bodies\": [\n"
+        " {\"name\": \"b\", \"shapes\": [{\"sphere\": {\"radius\": 1}}]}],\n"
+        " \"joints\": [\n"
+        "  {\"type\": \"hinge\", \"a\": \"world\", \"b\": \"b\", \"limits\": [-4, 1]},\n"
+        "  {\"type\": \"hinge\", \"a\": \"world\", \"b\": \"b\", \"limits\": "
+        "[-3.14159265, 3.14159265]},\n"
+        "  {\"type\": \"prismatic\", \"a\": \"world\", \"b\": \"b\", \"limits\": "
+        "[-4, 4]}]}\n",
+        -1, expected, 1);
+}
+
+// Balls of radius 1 whose centres are so far apart, one of a group or at a joint.
+static uint32_t overlaps_of(const char *first, const char *second, const char *rest,
+                            cm_scene_error *warning)
+{
+    char text[1024];
+    cm_scene *scene;
+    carom_world_def def;
+    carom_world *world;
+    cm_scene_error error;
+    snprintf(text, sizeof text,
+             "{\"carom\": 1, \"bodies\": [{\"name\": \"a\", \"type\": \"static\", %s},"
+             "{\"name\": \"b\", %s}]%s}",
+             first, second, rest);
+    cr_assert_eq(cm_scene_from_json(text, strlen(text), &scene, &error), CAROM_OK, "%s: %s",
+                 error.path, error.message);
+    cm_scene_world_def(scene, &def);
+    size_t size = carom_world_size(&def);
+    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+    cr_assert_eq(carom_world_create(&def, memory, size, &world), CAROM_OK);
+    cr_assert_eq(cm_scene_populate(scene, world), CAROM_OK);
+    uint32_t found = cm_scene_overlaps(scene, world, warning);
+    free(memory);
+    cm_scene_free(scene);
+    return found;
+}
+
+#define BALL  "\"shapes\": [{\"sphere\": {\"radius\": 1}}]"
+#define PLANE "\"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]"
+
+Test(findings, bodies_inside_each_other)
+{
+    cm_scene_error warning;
+    cr_expect_eq(overlaps_of(BALL, "\"position\": [0, 1.9, 0], " BALL, "", &warning), 1);
+    cr_expect_str_eq(warning.path, "$.bodies[0]");
+    cr_expect_not_null(strstr(warning.message, "'a' is inside 'b'"), "%s", warning.message);
+    cr_expect_eq(overlaps_of(BALL, "\"position\": [0, 1.995, 0], " BALL, "", &warning), 0);
+    cr_expect_eq(overlaps_of(PLANE, "\"position\": [0, 0.5, 0], " BALL, "", &warning), 1);
+    cr_expect_str_eq(warning.path, "$.bodies[1]");
+    cr_expect_eq(overlaps_of(PLANE, "\"position\": [0, 1, 0], " BALL, "", &warning), 0);
+    static const char sensor[] = "\"shapes\": [{\"sphere\": {\"radius\": 1}, \"sensor\": true}]";
+    static const char grouped[] =
+        "\"shapes\": [{\"sphere\": {\"radius\": 1}, \"filter\": {\"group\": -2}}]";
+    cr_expect_eq(overlaps_of(BALL, sensor, "", &warning), 0, "it pushes nothing");
+    cr_expect_eq(overlaps_of(grouped, grouped, "", &warning), 0, "they never collide");
+    cr_expect_eq(overlaps_of(BALL, BALL,
+                             ", \"joints\": [{\"type\": \"ball\", \"a\": \"a\", \"b\": \"b\"}]",
+                             &warning),
+                 0, "they pass through each other");
+    // 20,100 pairs: they are not all counted, so that a heap of 20,000 bodies is told of at once.
+    uint32_t found = overlaps_of(BALL, BALL,
+                                 ", \"arrays\": [{\"name\": \"x\", \"count\": [199, 1, 1], "
+                                 "\"spacing\": [0.001, 1, 1], \"of\": {" BALL "}}]",
+                                 &warning);
+    cr_expect_lt(found, 1100u);
+    cr_expect_not_null(strstr(warning.message, "(and at least 1"), "%s", warning.message);
+}
+
 // The binary -------------------------------------------------------------------------------------
 
 static int run(const char *arguments, char *output, size_t size)
@@ -260,6 +333,35 @@ static int run(const char *arguments, char *output, size_t size)
 }
 
 #define BAD "tests/scenes/bad/"
+
+Test(findings, unknown_keys_have_a_column_and_a_likely_name)
+{
+    static const char *const lines[][2] = {
+        {"unknown_key",
+         ":3: $.gravty: column 3: unknown key 'gravty', did you mean 'gravity'? expected one of"},
+        {"unknown_body_key",
+         ":6: $.bodies[1].masss: column 23: unknown key 'masss', did you mean 'mass'? "}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char arguments[128], output[1024];
+        snprintf(arguments, sizeof arguments, "scene validate " BAD "%s.json", lines[i][0]);
+        cr_expect_eq(run(arguments, output, sizeof output), 2);
+        cr_expect_not_null(strstr(output, lines[i][1]), "%s", output);
+    }
+}
+
+// So that nobody reads "1 shapes".
+Test(findings, too_many_bodies_are_counted_in_words)
+{
+    static const char text[] =
+        "{\"carom\": 1, \"arrays\": [{\"name\": \"x\", \"count\": [65536, 2, 1], "
+        "\"of\": {\"type\": \"static\", " BALL "}}], \"bodies\": "
+        "[{\"type\": \"static\", " BALL "}]}";
+    cm_scene *scene;
+    cm_scene_error error;
+    cr_assert_eq(cm_scene_from_json(text, strlen(text), &scene, &error), CAROM_ERROR_LIMIT_BODIES);
+    cr_expect_not_null(strstr(error.message, "131073 bodies and 1 shape in all, expected"), "%s",
+                       error.message);
+}
 
 Test(findings, validate_takes_several_files_and_standard_input)
 {
