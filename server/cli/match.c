@@ -173,6 +173,10 @@ static void print_difference(const cm_match_difference *found)
                 found->ticks[0] == found->ticks[1];
     printf("{\"same\": %s, \"ticks\": [%" PRIu64 ", %" PRIu64 "]", same ? "true" : "false",
            found->ticks[0], found->ticks[1]);
+    bool agree = !found->made_differs && !found->input_differs && !found->hash_differs;
+    uint64_t common = found->ticks[0] < found->ticks[1] ? found->ticks[0] : found->ticks[1];
+    printf(", \"common_ticks\": %" PRIu64 ", \"common_ticks_agree\": %s", common,
+           agree ? "true" : "false");
     if (found->made_differs) {
         printf(", \"made_differs\": \"%s\"", found->made);
     }
@@ -289,7 +293,8 @@ const cm_command cm_match_command = {
     "prune removes matches whose index is 'yes': all but the newest COUNT, or those that began "
     "more\n"
     "than DAYS days ago, or both, and prints their paths. All others stay.\n"
-    "diff says from which tick on two matches have other inputs and other states.\n"
+    "diff says from which tick on two matches have other inputs and other states, or that all\n"
+    "ticks which both have agree.\n"
     "extract copies a match into one file without free pages; backup does the same, and of a match "
     "that\n"
     "runs has its server copy what is committed, while it goes on; --redact leaves out all names "

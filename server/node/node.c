@@ -76,6 +76,15 @@ static carom_result open_store(cm_node *host, cm_failure *failure)
                           .secret = sign ? secret : NULL};
     carom_result result = cm_store_create(&store, &host->store);
     cm_crypto_wipe(secret, sizeof secret);
+    if (result == CAROM_ERROR_FULL || result == CAROM_ERROR_MEMORY) {
+        return cm_fail(failure, CAROM_ERROR_IO,
+                       result == CAROM_ERROR_MEMORY
+                           ? "serve: matches: out of memory"
+                           : "serve: matches: no thread that writes them could be started: %s, "
+                             "expected fewer processes of this user, or a higher limit of them "
+                             "(RLIMIT_NPROC)",
+                       strerror(errno));
+    }
     if (result != CAROM_OK) {
         return cm_fail(
             failure, CAROM_ERROR_IO,

@@ -1,6 +1,7 @@
 // The end of a host: what is left is written, each recording is closed and replayed, and the last
 // words say how it went.
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,11 @@ static carom_result verify_room(cm_node *host, const cm_node_room *room, cm_matc
     }
     if (!match->durable) {
         say_error(host, "%s: not durable: %s", room->path, match->error);
+        return CAROM_ERROR_IO;
+    }
+    if (host->config.drain_verify_s > 0 && !verified) {
+        say_error(host, "%s: %" PRIu64 " of %" PRIu64 " ticks were verified within drain_verify_s",
+                  room->path, report.verified_ticks, match->committed_tick);
         return CAROM_ERROR_IO;
     }
     return CAROM_OK;

@@ -71,7 +71,7 @@ static void open_host(uint32_t count, const char *scene, const char *directory)
     }
     host.shell.log = write_nothing;
     host.shell.print = print_nothing;
-    host.alone = true;
+    host.only_room = true;
     host.ticket.id = 1;
     cm_failure failure;
     if (cm_node_rooms_load(&host.config, &host.rooms, NULL, &failure) != CAROM_OK ||

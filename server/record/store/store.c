@@ -579,10 +579,12 @@ carom_result cm_store_create(const cm_store_def *def, cm_store **out)
     pthread_cond_init(&store->wake, &clock);
     pthread_cond_init(&store->idle, &clock);
     pthread_condattr_destroy(&clock);
-    if (store->threaded && pthread_create(&store->thread, NULL, thread_main, store) != 0) {
+    int wrong = store->threaded ? pthread_create(&store->thread, NULL, thread_main, store) : 0;
+    if (wrong != 0) {
         store->threaded = false;
         cm_store_destroy(store);
-        return CAROM_ERROR_MEMORY;
+        errno = wrong;
+        return CAROM_ERROR_FULL;
     }
     *out = store;
     return CAROM_OK;

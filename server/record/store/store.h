@@ -43,6 +43,7 @@ typedef uint32_t cm_match_handle;
 // The directory and those above it; false with errno where it is none and cannot be made.
 bool cm_store_make_directory(const char *path);
 
+// CAROM_ERROR_FULL with errno: its thread cannot be started.
 carom_result cm_store_create(const cm_store_def *def, cm_store **store);
 // Writes what is queued, stops the thread, closes every file (checkpointed to one file each).
 void cm_store_destroy(cm_store *store);

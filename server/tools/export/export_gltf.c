@@ -7,6 +7,7 @@
 // orientations; triangles; for those that come or go when they are seen.
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "server/record/format/match_db.h"
 #include "server/tools/export/export.h"
 #include "server/tools/export/gltf_json.h"
+
+#define SPOOL_PATH_MAX 4096u
 
 static carom_result no_memory(cm_match_error *error)
 {
@@ -226,14 +229,17 @@ carom_result cm_export_gltf(cm_playback *playback, const cm_export_options *opti
     if (access(options->path, F_OK) == 0) {
         return cm_match_wrong(error, CAROM_ERROR_STATE, "%.200s: is there already", options->path);
     }
-    FILE *tracks = tmpfile();
-    g.tracks = tracks != NULL ? dup(fileno(tracks)) : -1;
-    if (tracks != NULL) {
-        fclose(tracks);
+    char spool[SPOOL_PATH_MAX];
+    snprintf(spool, sizeof spool, "%.*s.XXXXXX", (int)sizeof spool - 8, options->path);
+    g.tracks = mkostemp(spool, O_CLOEXEC); // beside the file, where its disk has to have room
+    if (g.tracks >= 0) {
+        unlink(spool);
     }
     carom_result result = CAROM_OK;
     if (g.tracks < 0) {
-        result = cm_match_wrong(error, CAROM_ERROR_IO, "no temporary file: %s", strerror(errno));
+        result =
+            cm_match_wrong(error, CAROM_ERROR_IO, "%.200s: no file for its tracks beside it: %s",
+                           options->path, strerror(errno));
     } else if (!cm_gltf_hulls(&g)) {
         result = no_memory(error);
     }

@@ -393,6 +393,10 @@ Test(export_match, gltf_tracks_are_the_states_of_the_live_match)
     cr_assert_eq(channels, 28u * 2u + 3u, "three players come after the first sample");
     compare_glb_tracks(bytes + 28 + json, 0, TICKS / 4 + 1, 4);
     free(bytes);
+    strcpy(out, "/proc/none.glb"); // its tracks are kept beside it, on a disk that it says
+    cr_expect_eq(export_as(CM_EXPORT_GLTF, 0, UINT64_MAX, 4), CAROM_ERROR_IO);
+    cr_expect_not_null(strstr(error.message, "/proc/none.glb: no file for its tracks beside it"),
+                       "%s", error.message);
 }
 
 // EXPORT_FILE.md holds every table and view, as an export has them.

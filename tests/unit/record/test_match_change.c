@@ -125,4 +125,6 @@ Test(match_change, the_commands)
     snprintf(command, sizeof command, "match diff %s %s", recording_path(), recording_path());
     run_command(command, &ran);
     cr_assert_not_null(strstr(ran.out, "\"same\": true"), "%s", ran.out);
+    cr_expect_not_null(strstr(ran.out, "\"common_ticks\": 60, \"common_ticks_agree\": true"), "%s",
+                       ran.out);
 }

@@ -4,12 +4,14 @@
 // Method: games recorded through it, threaded and not; a file system that fails on demand; a
 // child process that is killed once it has reported a seeded number of committed ticks.
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -347,4 +349,28 @@ Test(store, killed_at_any_moment)
         snprintf(command, sizeof command, "rm -f %s*", recording_path());
         cr_assert_eq(system(command), 0);
     }
+}
+
+// As where the user has as many processes as it may have.
+Test(store, a_thread_that_cannot_be_started_is_named)
+{
+    char directory[] = "/tmp/carom-store-XXXXXX";
+    cr_assert_not_null(mkdtemp(directory));
+    cr_assert_eq(chmod(directory, 0777), 0);
+    pid_t child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        const cm_store_def def = {.directory = directory, .threaded = true};
+        const struct rlimit none = {0, 0};
+        cm_store *made;
+        if ((geteuid() == 0 && setuid(65534) != 0) || setrlimit(RLIMIT_NPROC, &none) != 0) {
+            _exit(2);
+        }
+        carom_result result = cm_store_create(&def, &made);
+        _exit(result == CAROM_ERROR_FULL && errno == EAGAIN ? 0 : 1);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+    cr_assert_eq(rmdir(directory), 0);
 }
