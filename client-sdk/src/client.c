@@ -331,6 +331,14 @@ static void receive(carom_client *client)
         case CM_TRANSPORT_REFUSED:
             cm_client_end(client, cm_client_reason(event.reason));
             break;
+        case CM_TRANSPORT_LISTED:
+            cm_client_tell_rooms(client);
+            if (client->leaving) {
+                cm_client_end(client, CAROM_REASON_LEFT);
+            } else {
+                begin_to_connect(client);
+            }
+            break;
         case CM_TRANSPORT_RESTARTED:
             if (client->leaving) {
                 cm_client_end(client, CAROM_REASON_LEFT);
@@ -533,6 +541,10 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
 carom_result carom_client_ask_rooms(carom_client *client)
 {
     cm_control ask = {.type = CM_CONTROL_ROOMS_ASK};
+    bool connecting = client != NULL && client->state == CAROM_CLIENT_CONNECTING;
+    if (connecting && !client->leaving && cm_transport_ask_rooms(client->link, &client->rooms)) {
+        return CAROM_OK;
+    }
     if (client == NULL || !is_playing(client) || client->leaving) {
         return CAROM_ERROR_STATE;
     }

@@ -11,6 +11,8 @@
 #define LINK_HELLO_LATE 800u // after LINK_HELLOS of them
 #define LINK_HELLOS     8u   // to one address, then the next one's turn
 #define LINK_UNHEARD_MS 500u // before the welcome: then a hello asks whether the server still lives
+#define LINK_ASK_MS     700u // an ask for the rooms goes again
+#define LINK_ASKS       12u  // with one cookie: then a hello for another
 #define LINK_MOVES      4u   // times that servers may send a client elsewhere, or begin anew
 
 void cm_link_knock(cm_client_link *link)
@@ -74,8 +76,59 @@ static void ask_again(cm_client_link *link)
     }
 }
 
+// From the beginning, to the present address.
+static void begin_anew(cm_client_link *link)
+{
+    if (link->peer != NULL) {
+        enet_peer_reset(link->peer);
+        link->peer = NULL;
+    }
+    link->next_port = 0;
+    link->refused = 0;
+    link->asks = link->reborn = false;
+    link->info.opened = 0;
+    link->cookie = 0;
+    link->attempts = link->rooms_asks = 0;
+    cm_link_knock(link);
+}
+
+static void ask_rooms(cm_client_link *link)
+{
+    if (link->rooms_asks > 0 && enet_time_get() - link->rooms_ask_ms < LINK_ASK_MS) {
+        return;
+    }
+    if (link->rooms_asks == LINK_ASKS) {
+        begin_anew(link);
+        return;
+    }
+    const cm_connect ask = {.cookie = link->cookie, .client_public = link->public_key};
+    link->rooms_asks++;
+    link->rooms_ask_ms = enet_time_get();
+    cm_link_send_raw(link, link->datagram,
+                     cm_rooms_ask_write(&ask, link->rooms->count, link->datagram));
+}
+
+void cm_link_take_rooms(cm_client_link *link, const uint8_t *bytes, size_t size)
+{
+    cm_control *part = NULL;
+    if (link->rooms == NULL || link->listed || size < CM_ROOMS_HEADER ||
+        !cm_crypto_equal(bytes + 1, link->public_key, CM_ECHO_BYTES) ||
+        cm_control_decode(bytes + CM_ROOMS_HEADER, size - CM_ROOMS_HEADER, false, &link->allocator,
+                          &part) != CAROM_OK) {
+        link->info.refused++;
+        return;
+    }
+    link->listed =
+        part->type == CM_CONTROL_ROOMS && cm_client_rooms_read(link->rooms, &link->allocator, part);
+    cm_control_free(&link->allocator, part);
+}
+
 void cm_link_say_hello(cm_client_link *link)
 {
+    if (link->cookie != 0 && link->rooms != NULL) {
+        ask_rooms(link);
+        return;
+    }
     if (link->cookie != 0) {
         ask_again(link);
         return;
@@ -95,24 +148,14 @@ void cm_link_say_hello(cm_client_link *link)
     send_hello(link);
 }
 
-// From the beginning, to the present address.
-static void begin_anew(cm_client_link *link)
-{
-    if (link->peer != NULL) {
-        enet_peer_reset(link->peer);
-        link->peer = NULL;
-    }
-    link->next_port = 0;
-    link->refused = 0;
-    link->asks = link->reborn = false;
-    link->info.opened = 0;
-    link->cookie = 0;
-    link->attempts = 0;
-    cm_link_knock(link);
-}
-
 bool cm_link_follow(cm_client_link *link, cm_transport_event *event)
 {
+    if (link->listed) {
+        link->listed = false;
+        link->rooms = NULL;
+        event->type = CM_TRANSPORT_LISTED;
+        return true;
+    }
     if (link->next_port != 0) {
         link->addresses[link->address].port = link->next_port;
         link->moves++;

@@ -202,15 +202,20 @@ static void take_players(carom_client *client, const cm_control *control)
     }
 }
 
-static void take_rooms(carom_client *client, const cm_control *control)
+void cm_client_tell_rooms(carom_client *client)
 {
     carom_client_room_row rows[CAROM_CLIENT_ROOMS_MAX];
+    uint32_t count = cm_client_rooms_rows(&client->rooms, rows);
+    if (client->def.rooms != NULL) {
+        client->def.rooms(client->def.user, rows, count);
+    }
+    cm_client_rooms_clear(&client->rooms, &client->def.allocator);
+}
+
+static void take_rooms(carom_client *client, const cm_control *control)
+{
     if (cm_client_rooms_read(&client->rooms, &client->def.allocator, control)) {
-        uint32_t count = cm_client_rooms_rows(&client->rooms, rows);
-        if (client->def.rooms != NULL) {
-            client->def.rooms(client->def.user, rows, count);
-        }
-        cm_client_rooms_clear(&client->rooms, &client->def.allocator);
+        cm_client_tell_rooms(client);
     }
 }
 

@@ -121,6 +121,16 @@ static bool redirect(cm_transport *transport, uint16_t port)
     return cm_link_redirect(link_of(transport), port);
 }
 
+static bool ask_rooms(cm_transport *transport, cm_client_rooms *rooms)
+{
+    cm_client_link *link = link_of(transport);
+    if (link->peer != NULL || link->attempts > 0) {
+        return false;
+    }
+    link->rooms = rooms;
+    return true;
+}
+
 static void mark(cm_transport *transport, cm_connection_id connection, cm_transport_mark how_far)
 {
     cm_client_link *link = link_of(transport);
@@ -146,6 +156,8 @@ static bool receive(void *owner, uint32_t *host, uint16_t *port, uint8_t **recei
     }
     if (type == CM_WIRE_CHALLENGE) {
         cm_link_take_challenge(link, bytes, size);
+    } else if (type == CM_WIRE_ROOMS) {
+        cm_link_take_rooms(link, bytes, size);
     } else if (type == CM_WIRE_REFUSAL && cm_refusal_read(bytes, size, &refusal) &&
                cm_crypto_equal(refusal.echo, link->public_key, CM_ECHO_BYTES)) {
         cm_link_take_refusal(link, &refusal);
@@ -193,7 +205,7 @@ static void drop_packet(cm_client_link *link)
 // Outside of ENet's own call: a connect from within intercept would upset it.
 static void connect_enet(cm_client_link *link)
 {
-    if (link->cookie == 0 || link->peer != NULL || link->attempts > 0) {
+    if (link->cookie == 0 || link->peer != NULL || link->attempts > 0 || link->rooms != NULL) {
         return;
     }
     const ENetAddress to = {link->route_host, link->route_port};
@@ -406,6 +418,7 @@ static const cm_transport_functions functions = {.begin = begin,
                                                  .status = status_of,
                                                  .mark = mark,
                                                  .redirect = redirect,
+                                                 .ask_rooms = ask_rooms,
                                                  .destroy = destroy};
 
 // Making -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include "client-sdk/src/link.h"
 #include "client-sdk/src/relay.h"
+#include "client-sdk/src/rooms.h"
 #include "shared/transport/enet_hooks.h"
 #include "shared/wire/path.h"
 
@@ -51,6 +52,9 @@ struct cm_client_link {
     bool asks;                           // by hellos, whether that server still lives
     bool reborn;                         // another one answered
     bool welcomed;                       // it asks no more
+    cm_client_rooms *rooms;              // wanted before it connects; NULL: not, or no more
+    bool listed;                         // they are there
+    uint32_t rooms_asks, rooms_ask_ms;   // for them with this cookie, and when the last went
     uint32_t attempts;                   // CONNECTs sent
     uint16_t asked_port; // of the present address, before a server redirected to another
     uint16_t next_port;  // a redirect just received; 0: none
@@ -80,6 +84,8 @@ void cm_link_say_hello(cm_client_link *link);
 bool cm_link_follow(cm_client_link *link, cm_transport_event *event);
 // A challenge makes the keys; a later one tells whether the server is still the same.
 void cm_link_take_challenge(cm_client_link *link, const uint8_t *bytes, size_t size);
+// A part of the rooms that were asked for.
+void cm_link_take_rooms(cm_client_link *link, const uint8_t *bytes, size_t size);
 void cm_link_take_refusal(cm_client_link *link, const cm_refusal *refusal);
 // As cm_transport_redirect.
 bool cm_link_redirect(cm_client_link *link, uint16_t port);

@@ -115,6 +115,8 @@ bool cm_client_keyframe(carom_client *client, const cm_control *control, const u
                         size_t size, bool second);
 void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size);
 void cm_client_forget_room(carom_client *client);
+// Hands the rooms over, all of which are there.
+void cm_client_tell_rooms(carom_client *client);
 bool cm_client_send_control(carom_client *client, const cm_control *control);
 
 // play.c

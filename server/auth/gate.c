@@ -17,6 +17,10 @@
 #define ALL_BURST       4096u // from all addresses: as many as a host can have peers, at once
 #define ALL_RATE        512u  // a second; each costs some 0.1 ms
 
+#define ASKS_US         2000000u // between two lists of rooms to one address
+#define ASKS_BURST      256u     // lists to all addresses, at once
+#define ASKS_RATE       128u     // a second; each is at most 9 kB
+
 // Connects that an address has left; addresses share by hash.
 typedef struct allowance {
     uint32_t spent;
@@ -32,7 +36,8 @@ struct cm_gate {
     void *directory_context;
     carom_reason (*check_slot)(void *context, const cm_token *ticket);
     void *slot_context;
-    allowance allowances[ADDRESS_BUCKETS], all;
+    allowance allowances[ADDRESS_BUCKETS], all, asks;
+    uint64_t asks_us[ADDRESS_BUCKETS]; // when an address may be told the rooms again
     uint8_t answer[CM_DATAGRAM_MAX];
     uint8_t frame[CM_FRAME_CONNECT];
 };
@@ -260,12 +265,36 @@ static bool spend(allowance *a, uint32_t burst, uint32_t rate, uint64_t now_us)
     return true;
 }
 
-static allowance *allowance_of(cm_gate *gate, cm_address from)
+static size_t bucket_of(const cm_gate *gate, cm_address from)
 {
     uint8_t hash[16];
     uint64_t network = cm_address_network(from.ip);
     cm_crypto_hash(hash, sizeof hash, (const uint8_t *)&network, sizeof network, gate->jar.key);
-    return &gate->allowances[(hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS];
+    return (hash[0] | (uint32_t)hash[1] << 8) % ADDRESS_BUCKETS;
+}
+
+// A cookie is enough to ask: the rooms are chosen before there is a token for one.
+static void receive_rooms_ask(cm_gate *gate, cm_address from, uint64_t now_us, const uint8_t *bytes,
+                              size_t size, cm_gate_result *result)
+{
+    cm_connect ask;
+    uint8_t unused[16];
+    if (!cm_rooms_ask_read(bytes, size, &ask, &result->first)) {
+        refuse(result, CM_DATAGRAM_ASK);
+    } else if (!cm_cookie_check(&gate->jar, from, &ask, now_us, unused)) {
+        refuse(result, CM_DATAGRAM_COOKIE);
+    } else {
+        uint64_t *again_us = &gate->asks_us[bucket_of(gate, from)];
+        if (now_us < *again_us || !spend(&gate->asks, ASKS_BURST, ASKS_RATE, now_us)) {
+            refuse(result, CM_DATAGRAM_ASKS);
+            return;
+        }
+        *again_us = now_us + ASKS_US;
+        memcpy(gate->answer, ask.client_public, CM_ECHO_BYTES);
+        result->verdict = CM_GATE_ROOMS;
+        result->bytes = gate->answer;
+        result->size = CM_ECHO_BYTES;
+    }
 }
 
 static void pass_connect(cm_gate *gate, const cm_seal *seal, uint32_t index,
@@ -396,7 +425,8 @@ static void receive_connect(cm_gate *gate, cm_address from, uint64_t now_us, uin
         } else {
             refuse(result, CM_DATAGRAM_FULL);
         }
-    } else if (!spend(allowance_of(gate, from), CONNECTS_BURST, CONNECTS_RATE, now_us)) {
+    } else if (!spend(&gate->allowances[bucket_of(gate, from)], CONNECTS_BURST, CONNECTS_RATE,
+                      now_us)) {
         refuse(result, CM_DATAGRAM_BUSY);
     } else {
         open_connection(gate, from, now_us, unix_s, &connect, server_random, bytes, size, result);
@@ -474,6 +504,9 @@ void cm_gate_receive(cm_gate *gate, cm_address from, uint64_t now_us, uint64_t u
         break;
     case CM_WIRE_CONNECT:
         receive_connect(gate, from, now_us, unix_s, bytes, size, result);
+        break;
+    case CM_WIRE_ROOMS_ASK:
+        receive_rooms_ask(gate, from, now_us, bytes, size, result);
         break;
     case CM_WIRE_SEALED:
     case CM_WIRE_PROBE:

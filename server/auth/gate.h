@@ -6,6 +6,7 @@
 //                    -> ANSWER  (bytes for the same address, never more than came)
 //                    -> PASS    (a datagram of ENet's, and the connection it belongs to)
 //                    -> TAKEN   (was for the gate itself)
+//                    -> ROOMS   (wants to be told the rooms, and may be)
 //
 // Invariants: no state before a cookie came back from the address to which it was sent; a token
 // opens one connection, and without one, or with a ticket (which is valid as long as its slot:
@@ -48,7 +49,9 @@
     X(COMMAND, "holds a command that is not allowed")                                              \
     X(ACKS, "asks for more acks than are given")                                                   \
     X(CHANNELS, "a connect with another number of channels than 2")                                \
-    X(SOURCE, "from an address that is nobody's: of 240/4, multicast, link-local or ::")
+    X(SOURCE, "from an address that is nobody's: of 240/4, multicast, link-local or ::")           \
+    X(ASK, "not a well-formed ask for the rooms")                                                  \
+    X(ASKS, "asks for the rooms oftener than is answered")
 
 typedef enum cm_datagram_reason {
 #define CM_DATAGRAM_ENUM(name, text) CM_DATAGRAM_##name,
@@ -73,6 +76,7 @@ typedef enum cm_gate_verdict {
     CM_GATE_ANSWER,
     CM_GATE_PASS,
     CM_GATE_TAKEN,
+    CM_GATE_ROOMS,
 } cm_gate_verdict;
 
 typedef struct cm_gate_result {
@@ -80,7 +84,8 @@ typedef struct cm_gate_result {
     cm_datagram_reason reason; // REFUSED; an ANSWER that refuses has one too, else REASON_COUNT
     uint32_t connection;       // index, where one is known; else CM_CONNECTION_NONE
     uint16_t port;             // ANSWER of ELSEWHERE: where the client is sent
-    uint8_t *bytes;            // ANSWER, PASS: valid until the next call
+    uint32_t first;            // ROOMS: from this one on
+    uint8_t *bytes;            // ANSWER, PASS; ROOMS: the echo; valid until the next call
     size_t size;
     bool is_connect;     // PASS: ENet makes a peer of it, or not
     uint32_t evicted_id; // PASS: of a connection that had to go for it; 0: none

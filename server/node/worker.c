@@ -115,6 +115,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
         return CAROM_ERROR_MEMORY;
     }
     cm_gate_set_slots(gate, cm_worker_check_slot, worker);
+    cm_host_set_rooms(worker->host, cm_worker_list_rooms, worker);
     return CAROM_OK;
 }
 

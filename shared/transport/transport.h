@@ -36,6 +36,7 @@ typedef enum cm_transport_event_type {
     CM_TRANSPORT_RECEIVED,
     CM_TRANSPORT_MALFORMED, // the other end itself sent what is not allowed; dropped and counted
     CM_TRANSPORT_REFUSED,   // a client's: refused by the server, signed
+    CM_TRANSPORT_LISTED, // a client's: the rooms that it asked for are there, and it connects now
     CM_TRANSPORT_RESTARTED, // a client's: it begins from the beginning, OPENED is still to come
 } cm_transport_event_type;
 
@@ -82,8 +83,9 @@ typedef enum cm_transport_mark {
 } cm_transport_mark;
 
 typedef struct cm_transport cm_transport;
+struct cm_client_rooms;
 
-// begin, flush, token and mark may be NULL: nothing to do, and no token.
+// begin, flush, token, mark and ask_rooms may be NULL: nothing to do, and no token.
 typedef struct cm_transport_functions {
     void (*begin)(cm_transport *transport, uint64_t now_us, uint64_t unix_s);
     bool (*poll)(cm_transport *transport, cm_transport_event *event);
@@ -97,6 +99,7 @@ typedef struct cm_transport_functions {
     const cm_token *(*token)(const cm_transport *transport, cm_connection_id connection);
     void (*mark)(cm_transport *transport, cm_connection_id connection, cm_transport_mark mark);
     bool (*redirect)(cm_transport *transport, uint16_t port);
+    bool (*ask_rooms)(cm_transport *transport, struct cm_client_rooms *rooms);
     void (*destroy)(cm_transport *transport, carom_reason reason);
 } cm_transport_functions;
 
@@ -175,6 +178,14 @@ static inline void cm_transport_mark_set(cm_transport *transport, cm_connection_
 static inline bool cm_transport_redirect(cm_transport *transport, uint16_t port)
 {
     return transport->functions->redirect(transport, port);
+}
+
+// A client's: before it connects it asks for the server's rooms, which come into `rooms`; LISTED
+// follows. False: it connects already.
+static inline bool cm_transport_ask_rooms(cm_transport *transport, struct cm_client_rooms *rooms)
+{
+    const cm_transport_functions *functions = transport->functions;
+    return functions->ask_rooms != NULL && functions->ask_rooms(transport, rooms);
 }
 
 // Releases everything; a client's sends one disconnect first, and does not wait. NULL is allowed.

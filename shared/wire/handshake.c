@@ -136,6 +136,29 @@ bool cm_connect_read(const uint8_t *bytes, size_t size, cm_connect *connect)
     return cm_connect_id(connect->cookie) != 0;
 }
 
+size_t cm_rooms_ask_write(const cm_connect *ask, uint32_t first, uint8_t bytes[CM_PATH_LEAST])
+{
+    memset(bytes, 0, CM_PATH_LEAST);
+    cm_byte_writer writer = cm_byte_writer_make(bytes, CM_PATH_LEAST);
+    cm_put_u8(&writer, CM_WIRE_ROOMS_ASK);
+    cm_put_u16(&writer, (uint16_t)first);
+    cm_put_u64(&writer, ask->cookie);
+    cm_put_bytes(&writer, ask->client_public, CM_KEY_BYTES);
+    return CM_PATH_LEAST;
+}
+
+bool cm_rooms_ask_read(const uint8_t *bytes, size_t size, cm_connect *ask, uint32_t *first)
+{
+    if (size != CM_PATH_LEAST || bytes[0] != CM_WIRE_ROOMS_ASK) {
+        return false;
+    }
+    cm_byte_reader reader = cm_byte_reader_make(bytes + 1, size - 1);
+    *first = cm_get_u16(&reader);
+    *ask = (cm_connect){.cookie = cm_get_u64(&reader)};
+    ask->client_public = cm_get_bytes(&reader, CM_KEY_BYTES);
+    return true; // the zeros are a later version's
+}
+
 bool cm_connect_open(const cm_connect *connect, const uint8_t *bytes, size_t size,
                      const cm_seal *seal, uint8_t enet[CM_ENET_CONNECT])
 {

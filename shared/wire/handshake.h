@@ -35,6 +35,18 @@
 //   44         ENet's CONNECT without its last 8 bytes (connectID, data), sealed
 //   16         tag over all of it, by the key of what the client sends
 //
+//   SIZE       ROOMS_ASK, always 548 bytes: beside the way to a connection, which needs no token
+//   1          type 0x48
+//   2          number of the first room that is wanted
+//   8          cookie
+//   32         client's public key
+//   505        zeros
+//
+//   SIZE       ROOMS, at most 548 bytes, one or more for an ask
+//   1          type 0x49
+//   16         echo
+//   n          a control message (control.h) with rooms
+//
 // Every type has bit 0x40 of the first byte, which ENet uses for compression and we never do: what
 // is ENet's and what is ours cannot be mistaken. Typical: one handshake a player and hour.
 #ifndef CM_WIRE_HANDSHAKE_H
@@ -52,6 +64,9 @@
 #define CM_WIRE_PROBE      0x46u // sealed zeros: can a datagram of this size pass?
 #define CM_WIRE_PROBED     0x47u // sealed: it did; 2 bytes: its size
 
+#define CM_WIRE_ROOMS_ASK  0x48u
+#define CM_WIRE_ROOMS      0x49u
+
 #define CM_PATH_LEAST      548u // bytes of a datagram that every path carries
 #define CM_HELLO_BYTES     CM_PATH_LEAST
 #define CM_ECHO_BYTES      16u
@@ -61,6 +76,7 @@
 #define CM_CONNECT_SEALED  (CM_ENET_CONNECT - 8u)
 #define CM_CONNECT_HEADER  42u
 #define CM_CONNECT_LEAST   (CM_CONNECT_HEADER + CM_CONNECT_SEALED + CM_TAG_BYTES)
+#define CM_ROOMS_HEADER    (1u + CM_ECHO_BYTES)
 #define CM_COOKIE_US       10000000u // a cookie is good for one to two of these
 _Static_assert(CM_CONNECT_LEAST + CM_TOKEN_MAX <= CM_PATH_LEAST, "a connect passes every path");
 
@@ -112,6 +128,9 @@ bool cm_connect_read(const uint8_t *bytes, size_t size, cm_connect *connect);
 // or is not by this client.
 bool cm_connect_open(const cm_connect *connect, const uint8_t *bytes, size_t size,
                      const cm_seal *seal, uint8_t enet[CM_ENET_CONNECT]);
+// An ask for the rooms from `first` on: of `ask`, cookie and public key.
+size_t cm_rooms_ask_write(const cm_connect *ask, uint32_t first, uint8_t bytes[CM_PATH_LEAST]);
+bool cm_rooms_ask_read(const uint8_t *bytes, size_t size, cm_connect *ask, uint32_t *first);
 static inline uint32_t cm_connect_id(uint64_t cookie)
 {
     return (uint32_t)cookie;

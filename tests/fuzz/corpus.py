@@ -41,7 +41,7 @@ def confirmed():
 
 def seeds():
     spoken = vectors("secure.json")
-    handshake = [bytes.fromhex(spoken[name]) for name in ("hello", "challenge", "refusal", "connect")]
+    handshake = [bytes.fromhex(spoken[name]) for name in ("hello", "challenge", "refusal", "connect", "rooms_ask")]
     parts = [secure.read_token_text(spoken[name])[0] for name in ("token", "token_2")]
     plains = [secure.xaead_open(bytes.fromhex(spoken["token_key"]), part[13:37], part[37:], part[:37]) for part in parts]
     sealed, plain = parts[0], plains[0]

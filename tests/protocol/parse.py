@@ -560,7 +560,10 @@ def main():
         with open(folder / f"{name}.json", encoding="utf-8") as file:
             test(json.load(file))
     with open(folder / "secure.json", encoding="utf-8") as file:
-        secure.check(json.load(file), expect)
+        spoken = json.load(file)
+    secure.check(spoken, expect)
+    rooms = read_control(bytes.fromhex(spoken["rooms"])[17:], False)
+    expect("rooms", "before joining", (rooms["first"], rooms["rooms"][0]["name"]), (258, "lobby"))
     for failure in failures:
         print(f"protocol: {failure}", file=sys.stderr)
     print(f"protocol: {compared} comparisons, {len(failures)} differ")

@@ -198,6 +198,10 @@ def check(vectors, expect):
     refusal = b"\x43" + client_public[:16] + bytes([25, 0xB8, 0x24])
     expect("hint", "all", v["hint"], refusal + bytes(16))
 
+    expect("rooms_ask", "all", v["rooms_ask"],
+           b"\x48" + struct.pack("<H", 258) + cookie + client_public + bytes(505))
+    expect("rooms", "head", v["rooms"][:17], b"\x49" + client_public[:16])
+
     shared = x25519(v["client_secret"], server_public)
     expect("keys", "both ends", shared, x25519(v["server_secret"], client_public))
     keys = hashlib.blake2b(b"carom keys\0" + shared + client_public + server_public + chance,

@@ -194,10 +194,13 @@ CAROM_API carom_result carom_client_play_bot(carom_client *client, uint64_t rand
 /// PLAYING or UNSTABLE. It arrives once, also where the client has to come back in between.
 /// CAROM_ERROR_FULL where 128 of them have not arrived yet.
 CAROM_API carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t size);
-/// Asks which rooms the server has, of all its workers; `rooms` of the def gets them. Only while
-/// PLAYING or UNSTABLE; a server answers at most every 2 s and ignores requests in between. To
-/// change rooms: leave, and connect with that room's name, or with a token for it.
-/// CAROM_ERROR_STATE, CAROM_ERROR_IO.
+/// Asks which rooms the server has, of all its workers; `rooms` of the def gets them. While PLAYING
+/// or UNSTABLE; a server answers at most every 2 s and ignores requests in between. To change
+/// rooms: leave, and connect with that room's name, or with a token for it. While CONNECTING, as
+/// right after carom_client_connect: the client joins only once the rooms were told, which needs no
+/// token; a carom_client_disconnect in that callback leaves it at the list, without having joined.
+/// A server answers an address at most every 2 s; without any answer for connect_timeout_ms
+/// connecting fails. CAROM_ERROR_STATE, CAROM_ERROR_IO.
 CAROM_API carom_result carom_client_ask_rooms(carom_client *client);
 
 // View of the player ---------------------------------------------------------------------------

@@ -7,7 +7,10 @@
 #include "shared/base/assert.h"
 #include "shared/net/net.h"
 
-#define PEER_ID_NONE 0xfffu
+#define PEER_ID_NONE  0xfffu
+#define ROOMS_PARTS   16u // datagrams of one answer
+#define ROOMS_MESSAGE 15u // bytes of a message of rooms besides them, at most
+#define ROOMS_ROW     20u // of a room besides its texts
 
 uint32_t cm_host_id_of(const ENetPeer *peer)
 {
@@ -163,6 +166,49 @@ static bool take_stand_in(cm_host *host, uint32_t connection, const cm_address *
     return known->host != 0;
 }
 
+// The rooms that one datagram holds.
+static uint32_t count_fitting(const cm_control_room *rooms, uint32_t left)
+{
+    size_t size = CM_ROOMS_HEADER + ROOMS_MESSAGE;
+    uint32_t count = 0;
+    for (; count < left && count < CM_CONTROL_ROOMS_MAX; count++) {
+        const cm_control_room *row = &rooms[count];
+        size += ROOMS_ROW + strlen(row->name) + strlen(row->scene) + strlen(row->module);
+        if (size > CM_PATH_LEAST) {
+            break;
+        }
+    }
+    return count;
+}
+
+static void send_rooms(cm_host *host, cm_address to, const cm_gate_result *ask)
+{
+    cm_control_room rooms[CM_HOST_ROOMS_MAX];
+    uint32_t total = host->list_rooms != NULL
+                         ? host->list_rooms(host->rooms_context, rooms, CM_HOST_ROOMS_MAX)
+                         : 0;
+    uint32_t at = ask->first < total ? ask->first : 0;
+    for (uint32_t i = 0; host->list_rooms != NULL && i < ROOMS_PARTS && (i == 0 || at < total);
+         i++) {
+        cm_control part = {.type = CM_CONTROL_ROOMS,
+                           .first = at,
+                           .total = total,
+                           .rooms = rooms + at,
+                           .room_count = count_fitting(rooms + at, total - at)};
+        uint8_t datagram[CM_PATH_LEAST] = {CM_WIRE_ROOMS}, *bytes;
+        size_t size;
+        if (cm_control_encode(&part, NULL, &bytes, &size) != CAROM_OK) {
+            return;
+        }
+        CM_ASSERT(CM_ROOMS_HEADER + size <= sizeof datagram);
+        memcpy(datagram + 1, ask->bytes, CM_ECHO_BYTES);
+        memcpy(datagram + CM_ROOMS_HEADER, bytes, size);
+        cm_control_release_bytes(NULL, bytes);
+        cm_host_send_raw(host, to, datagram, CM_ROOMS_HEADER + size);
+        at += part.room_count;
+    }
+}
+
 static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8_t **bytes,
                     size_t *size)
 {
@@ -186,6 +232,8 @@ static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8
     }
     if (result.verdict == CM_GATE_ANSWER) {
         cm_host_send_raw(host, from, result.bytes, result.size);
+    } else if (result.verdict == CM_GATE_ROOMS) {
+        send_rooms(host, from, &result);
     }
     if (result.verdict != CM_GATE_PASS || (!result.is_connect && !admit(host, &result))) {
         return false;

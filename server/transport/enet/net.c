@@ -494,6 +494,12 @@ cm_gate *cm_host_gate(cm_host *host)
     return host->door;
 }
 
+void cm_host_set_rooms(cm_host *host, cm_list_rooms *list, void *context)
+{
+    host->list_rooms = list;
+    host->rooms_context = context;
+}
+
 int cm_host_descriptor(const cm_host *host)
 {
     return host->enet->socket;

@@ -14,6 +14,7 @@
 #include "server/transport/enet/commands.h"
 #include "server/auth/gate.h"
 #include "shared/transport/transport.h"
+#include "shared/wire/control.h"
 
 #define CM_CHANNEL_CONTROL     0u
 #define CM_CHANNEL_PACKETS     1u
@@ -32,6 +33,10 @@ typedef struct cm_host_def {
     const carom_token_key *ticket_key; // of the tickets that come back; NULL: there are none
     uint8_t chance[3 * CM_KEY_BYTES];
 } cm_host_def;
+
+// The rooms, as many as fit; returns how many. Texts live until the next call.
+typedef uint32_t cm_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity);
+#define CM_HOST_ROOMS_MAX 256u
 
 typedef struct cm_host_stats {
     uint64_t refused[CM_DATAGRAM_REASON_COUNT];
@@ -54,6 +59,8 @@ void cm_host_destroy(cm_host *host);
 
 cm_transport *cm_host_transport(cm_host *host);
 cm_gate *cm_host_gate(cm_host *host);
+// Tells the rooms to clients that have no connection yet. NULL, as at first: nobody is answered.
+void cm_host_set_rooms(cm_host *host, cm_list_rooms *list, void *context);
 int cm_host_descriptor(const cm_host *host);
 uint16_t cm_host_port(const cm_host *host);
 void cm_host_stats_get(const cm_host *host, cm_host_stats *stats);

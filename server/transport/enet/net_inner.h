@@ -24,6 +24,8 @@ struct cm_host {
     cm_transport transport; // first
     struct _ENetHost *enet;
     cm_gate *door;
+    cm_list_rooms *list_rooms;
+    void *rooms_context;
     struct _ENetPacket *held; // of the event handed out last
     uint32_t events_left;
     uint64_t turn_datagrams, turn_steps; // so far

@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cm_challenge challenge;
     cm_refusal refusal;
     cm_connect connect;
+    uint32_t first;
     if (cm_hello_read(data, size, &hello)) {
         // What stands behind its fields is a later version's: not looked at.
         CM_ASSERT(cm_hello_write(&hello, again) == size);
@@ -29,6 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (cm_connect_read(data, size, &connect)) {
         CM_ASSERT(connect.token_size + CM_CONNECT_LEAST == size);
         CM_ASSERT(connect.token == data + CM_CONNECT_HEADER);
+    }
+    if (cm_rooms_ask_read(data, size, &connect, &first)) {
+        CM_ASSERT(cm_rooms_ask_write(&connect, first, again) == size);
+        CM_ASSERT(memcmp(again, data, 3 + 8 + CM_KEY_BYTES) == 0);
     }
     return 0;
 }

@@ -524,6 +524,7 @@ Test(many_rooms, who_joins_a_slow_room_is_told, .init = open_house, .fini = clos
 
 static carom_client_room_row listed[CAROM_CLIENT_ROOMS_MAX];
 static uint32_t listed_count, lists;
+static bool leaves_at_the_list;
 static char last_name[CAROM_ROOM_NAME_MAX + 1];
 
 static void take_list(void *user, const carom_client_room_row *rows, uint32_t count)
@@ -532,11 +533,50 @@ static void take_list(void *user, const carom_client_room_row *rows, uint32_t co
     lists++;
     listed_count = count;
     memcpy(listed, rows, count * sizeof *rows);
+    if (leaves_at_the_list) {
+        carom_client_disconnect(h.clients[0], cm_net_now_us(h.net));
+    }
     snprintf(last_name, sizeof last_name, "%s", rows[count - 1].name); // its texts go
     for (uint32_t i = 0; i < count; i++) {
         cr_assert_eq(strncmp(rows[i].name, i < 66 ? "room" : "away", 4), 0);
         cr_assert_str_eq(rows[i].module, "sandbox");
     }
+}
+
+// Before joining: the list comes after the cookie, and the client joins then, or leaves. From one
+// address an answer every two seconds: the second client's comes two seconds after the first's.
+Test(many_rooms, the_list_before_joining, .init = open_house, .fini = close_house)
+{
+    char name[16];
+    for (uint32_t i = 0; i < 66; i++) {
+        snprintf(name, sizeof name, "room%u", (unsigned)i);
+        open_room(name, 0, NULL, 0);
+    }
+    carom_client_def def = carom_default_client_def();
+    def.random = cm_net_random;
+    def.room = "room1";
+    def.rooms = take_list;
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_assert_eq(carom_client_create(&def, &h.clients[i]), CAROM_OK);
+        cr_assert_eq(carom_client_connect(h.clients[i], "127.0.0.1", PORT, cm_net_now_us(h.net)),
+                     CAROM_OK);
+        cr_assert_eq(carom_client_ask_rooms(h.clients[i]), CAROM_OK);
+    }
+    leaves_at_the_list = true;
+    run(0.5);
+    cr_expect_eq(lists, 1);
+    cr_expect_eq(listed_count, 66);
+    cr_expect_eq(listed[1].port, PORT);
+    uint32_t left = state_of(0) == CAROM_CLIENT_IDLE ? 0 : 1;
+    cr_expect_eq(carom_client_get_reason(h.clients[0]), CAROM_REASON_LEFT);
+    cr_expect_eq(state_of(1), CAROM_CLIENT_CONNECTING);
+    cr_expect_eq(left, 0);
+    leaves_at_the_list = false;
+    run(1.3);
+    cr_expect_eq(lists, 1, "two seconds have not passed");
+    run(2.0);
+    cr_expect_eq(lists, 2);
+    cr_expect_eq(state_of(1), CAROM_CLIENT_PLAYING);
 }
 
 // All of them, in parts, those of other workers too; not more often than every two seconds, however

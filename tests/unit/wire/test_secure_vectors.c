@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shared/base/rng.h"
+#include "shared/wire/control.h"
 #include "shared/wire/frame.h"
 #include "tests/unit/wire/vector_text.h"
 
@@ -88,6 +89,20 @@ static void put_sealed(vector_text *out, cm_seal *client, cm_seal *server)
     put(out, "content", (uint8_t[8]){0x80, 0, 0x12, 0x34, 0x85, 0xff, 0, 1}, 8);
 }
 
+static void put_rooms(vector_text *out, const uint8_t echo[CM_ECHO_BYTES])
+{
+    const cm_control_room room = {"lobby", "sandbox", "sandbox", 2, 8, 9400};
+    const cm_control rooms = {
+        .type = CM_CONTROL_ROOMS, .first = 258, .total = 259, .rooms = &room, .room_count = 1};
+    uint8_t bytes[CM_PATH_LEAST] = {CM_WIRE_ROOMS}, *message;
+    size_t size;
+    cr_assert_eq(cm_control_encode(&rooms, NULL, &message, &size), CAROM_OK);
+    memcpy(bytes + 1, echo, CM_ECHO_BYTES);
+    memcpy(bytes + CM_ROOMS_HEADER, message, size);
+    put(out, "rooms", bytes, CM_ROOMS_HEADER + size);
+    cm_control_release_bytes(NULL, message);
+}
+
 Test(vectors, secure)
 {
     vector_text out = {.first = true};
@@ -123,6 +138,10 @@ Test(vectors, secure)
     cm_refusal refusal = {.reason = CAROM_REASON_ELSEWHERE, .port = 9400};
     memcpy(refusal.echo, hello.client_public, sizeof refusal.echo);
     put(&out, "hint", bytes, cm_refusal_write(&refusal, bytes));
+
+    const cm_connect ask = {.cookie = challenge.cookie, .client_public = hello.client_public};
+    put(&out, "rooms_ask", bytes, cm_rooms_ask_write(&ask, 258, bytes));
+    put_rooms(&out, hello.client_public);
 
     cm_seal_secrets secrets;
     memcpy(secrets.token_key, token.key, CM_KEY_BYTES);
