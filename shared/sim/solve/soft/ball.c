@@ -15,11 +15,13 @@ void cm_soft_pack_balls(const carom_world *world, cm_soft *soft)
         cm_soft_balls *g = &soft->joints->balls[i];
         memset(&g->ends, 0, sizeof g->ends);
         memset(g->impulse, 0, sizeof g->impulse + sizeof g->total);
+        g->made = 0;
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
             const cm_joint *joint = &joints[g->who.slot[lane]];
-            cm_soft_pack_ends(joint, lane, &g->ends);
+            bool flipped = g->who.flipped[lane];
+            cm_soft_pack_ends(joint, flipped, lane, &g->ends);
             for (uint32_t k = 0; k < 3; k++) {
-                g->impulse[k][lane] = joint->impulse[k];
+                g->impulse[k][lane] = flipped ? -joint->impulse[k] : joint->impulse[k];
             }
         }
     }
@@ -34,7 +36,8 @@ void cm_soft_store_balls(carom_world *world, const cm_soft *soft)
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
             cm_joint *joint = &cm_joints(world)[g->who.slot[lane]];
             for (uint32_t k = 0; k < 3; k++) {
-                joint->impulse[k] = cm_soft_stored(g->impulse[k][lane]);
+                float impulse = cm_soft_stored(g->impulse[k][lane]);
+                joint->impulse[k] = g->who.flipped[lane] ? -impulse : impulse;
             }
             joint->force = cm_soft_stored(rate * cm_length(cm_soft_get(g->total, lane)));
             joint->torque = 0.0f;

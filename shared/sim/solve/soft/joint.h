@@ -10,6 +10,9 @@
 #include "shared/sim/solve/soft/soft.h"
 
 #define CM_JOINT_COLORS 64u
+#define CM_JOINT_PATH   64u // joints of a path, at most
+// Groups that paths of several lengths may leave half empty.
+#define CM_JOINT_PATH_GROUPS 256u
 // Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
 #define CM_JOINT_SINGLES_MAX   6u
 #define CM_JOINT_GROUP_ROWS    (CM_JOINT_SINGLES_MAX + CM_JOINT_BLOCK_MAX)
@@ -21,7 +24,10 @@ typedef struct cm_soft_members {
     uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES]; // rows of the bodies
     uint32_t slot[CM_SOFT_LANES];                // of the state's joints; CM_NONE: unused
     uint32_t guarded;                            // lanes not used, or with a body not pushed
-    uint32_t pad[7];
+    uint32_t steps;                              // of a path's first group: its groups
+    uint32_t leads; // 1: no other path of its kind is solved before it at its bodies
+    uint32_t pad[3];
+    uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
 } cm_soft_members;
 
 // What a pass needs of both bodies; constant over the tick.
@@ -49,8 +55,12 @@ typedef struct cm_soft_balls {
     cm_soft_masses m;
     cm_soft_ends ends;
     cm_soft_lanes ra[3], rb[3], gap[3];
-    cm_soft_lanes mass[6]; // inverse of the effective inverse mass
+    cm_soft_lanes mass[6];   // inverse of the effective inverse mass, less what the path takes
+    cm_soft_lanes couple[9]; // that times the joint before's: rows of this joint, columns of that
+    cm_soft_lanes right[3];  // of the equations, as far as they are eliminated
     cm_soft_lanes impulse[3], total[3];
+    uint32_t made; // 1: mass and couple are those of the present poses
+    uint32_t pad[7];
 } cm_soft_balls;
 
 // A row of eight joints, packed for each substep; the turns are made from it.
@@ -123,15 +133,26 @@ typedef struct cm_soft_joint_link {
     uint32_t slot; // of the state
     uint32_t a, b; // rows of the bodies
     uint8_t type;  // one more than all: a plain ball
-    uint8_t color; // 0: none
     uint8_t pushed_a, pushed_b;
+    uint8_t visited;
+    uint32_t next[2]; // links that hang on a, on b; CM_NONE: none
 } cm_soft_joint_link;
+
+// Joints that hang one on the other, solved at once.
+typedef struct cm_soft_path {
+    uint32_t first, length; // in `members`
+    uint32_t color;         // 0: none
+} cm_soft_path;
 
 typedef struct cm_soft_joints {
     cm_soft_balls *balls;
     cm_soft_rows *rows;
     cm_soft_joint_link *links; // of joints that hold something
-    const cm_joint *state;     // the joints of the state
+    cm_soft_path *paths;       // at most one a joint, as
+    uint32_t *members;         // links, path by path
+    uint32_t *order;           // paths as they are placed; and room to sort them: three more
+    size_t order_stride;
+    const cm_joint *state; // the joints of the state
     cm_soft_span ball_span, row_span;
     cm_softness ball, rigid; // of plain balls, of rows
 } cm_soft_joints;
@@ -142,6 +163,11 @@ bool cm_soft_has_joints(const cm_soft *soft);
 void cm_soft_warm_start_joints(cm_soft *soft);
 void cm_soft_solve_joints(cm_soft *soft, bool relax);
 void cm_soft_store_joints(carom_world *world, const cm_soft *soft);
+
+// joint_path.c: paths of the links whose type is plain, or of the others. Returns how many.
+uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain);
+// Into groups.
+cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain);
 
 // ball.c: the plain balls.
 void cm_soft_pack_balls(const carom_world *world, cm_soft *soft);
@@ -165,17 +191,20 @@ static inline carom_vec3 cm_soft_get(const cm_soft_lanes *from, uint32_t lane)
     return cm_vec(from[0][lane], from[1][lane], from[2][lane]);
 }
 
-// Packs a joint's ends; lanes that are not used go where the first does.
-static inline void cm_soft_pack_ends(const cm_joint *joint, uint32_t lane, cm_soft_ends *ends)
+// Packs a joint's ends; lanes that are not used go where the first does. A joint that is flipped
+// has two bodies.
+static inline void cm_soft_pack_ends(const cm_joint *joint, bool flipped, uint32_t lane,
+                                     cm_soft_ends *ends)
 {
     bool held = joint->body_a != CM_NONE;
+    uint32_t a = held ? joint->body_a : joint->body_b, b = joint->body_b;
     for (uint32_t k = lane; k < CM_SOFT_LANES && (k == lane || lane == 0); k++) {
-        ends->pose_a[k] = held ? joint->body_a : joint->body_b;
-        ends->pose_b[k] = joint->body_b;
+        ends->pose_a[k] = flipped ? b : a;
+        ends->pose_b[k] = flipped ? a : b;
     }
     ends->held[lane] = held ? 1.0f : 0.0f;
-    cm_soft_put(ends->packed.anchor_a, lane, joint->anchor_a);
-    cm_soft_put(ends->packed.anchor_b, lane, joint->anchor_b);
+    cm_soft_put(ends->packed.anchor_a, lane, flipped ? joint->anchor_b : joint->anchor_a);
+    cm_soft_put(ends->packed.anchor_b, lane, flipped ? joint->anchor_a : joint->anchor_b);
 }
 
 // A spring as factors of a velocity constraint (E. Catto, "Soft Constraints", GDC 2011); of no

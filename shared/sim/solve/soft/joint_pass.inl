@@ -1,15 +1,14 @@
 // The passes over groups of joints, CM_LANES lanes at once: included by pass.inl, once a width.
 //
-// Plain balls make all that depends on the pose here; of other joints the rows are packed by
-// row.c, and masses, softness and factors follow from them here. Typical: 260 groups, three
-// passes a substep.
+// Of joints that are rows (ball_pass.inl has the plain balls) the rows are packed by row.c, and
+// masses, softness and factors follow from them here. Typical: 100 groups, three passes a substep.
 //
 // Balls and blocks of rows relax at the poses that a substep ends with. So a substep is a step of
 // RATTLE (H. Andersen, 1983): held at its start, by a bias that brings the ends together at its
 // end, then without relative velocity there, and what swings keeps its energy. With the arms of the
 // start each substep takes the part (turn)^2 of it: a chain of balls lost twice as much, and one of
-// hinges left its plane and flew. Relaxing goes beyond what one joint alone wants, since its
-// neighbours undo most of it (over-relaxation: D. Young, 1954).
+// hinges left its plane and flew. Of rows relaxing goes beyond what one joint alone wants, since
+// its neighbours undo most of it (over-relaxation: D. Young, 1954).
 #include "shared/sim/solve/soft/joint.h"
 
 #include <stddef.h>
@@ -124,13 +123,8 @@ typedef struct arms {
     quat turn_a, turn_b; // of the bodies since the start of the tick
 } arms;
 
-static inline arms reach(const cm_soft *soft, const cm_soft_members *who, const cm_soft_ends *g,
-                         uint32_t at)
+static inline arms reach_by(const cm_soft_ends *g, uint32_t at, const cm_f a[8], const cm_f b[8])
 {
-    const float *rows = &soft->bodies[0].shift.x; // 16 floats a row
-    cm_f a[8], b[8];
-    cm_lanes_gather(rows, 16, who->a + at, a);
-    cm_lanes_gather(rows, 16, who->b + at, b);
     arms r;
     r.turn_a = (quat){a[3], a[4], a[5], a[6]};
     r.turn_b = (quat){b[3], b[4], b[5], b[6]};
@@ -145,152 +139,17 @@ static inline arms reach(const cm_soft *soft, const cm_soft_members *who, const 
     return r;
 }
 
-// Plain balls ----------------------------------------------------------------------------------
-
-static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
+static inline arms reach(const cm_soft *soft, const cm_soft_members *who, const cm_soft_ends *g,
+                         uint32_t at)
 {
-    for (uint32_t i = first; i < end; i++) {
-        cm_soft_balls *g = &soft->joints->balls[i];
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            quat qa, qb;
-            place_ends(soft, &g->ends, at, &qa, &qb);
-            cm_fvec_store(g->ra, at, cm_fvec_load(g->ends.start.ra, at));
-            cm_fvec_store(g->rb, at, cm_fvec_load(g->ends.start.rb, at));
-            cm_fvec_store(g->gap, at, cm_fvec_load(g->ends.start.gap, at));
-            pack_masses(soft, &g->who, &g->m, at);
-        }
-    }
+    const float *rows = &soft->bodies[0].shift.x; // 16 floats a row
+    cm_f a[8], b[8];
+    cm_lanes_gather(rows, 16, who->a + at, a);
+    cm_lanes_gather(rows, 16, who->b + at, b);
+    return reach_by(g, at, a, b);
 }
 
-// One body's share of the inverse mass at an arm: m - [r] I^-1 [r].
-static inline void add_mass(cm_f mass, const cm_f i[6], cm_fvec r, cm_f k[6])
-{
-    // Rows of [r] I^-1.
-    cm_fvec x = {r.y * i[2] - r.z * i[1], r.y * i[4] - r.z * i[3], r.y * i[5] - r.z * i[4]};
-    cm_fvec y = {r.z * i[0] - r.x * i[2], r.z * i[1] - r.x * i[4], r.z * i[2] - r.x * i[5]};
-    cm_fvec z = {r.x * i[1] - r.y * i[0], r.x * i[3] - r.y * i[1], r.x * i[4] - r.y * i[2]};
-    k[0] = k[0] + (mass + (x.z * r.y - x.y * r.z));
-    k[1] = k[1] + (x.x * r.z - x.z * r.x);
-    k[2] = k[2] + (x.y * r.x - x.x * r.y);
-    k[3] = k[3] + (mass + (y.x * r.z - y.z * r.x));
-    k[4] = k[4] + (y.y * r.x - y.x * r.y);
-    k[5] = k[5] + (mass + (z.y * r.x - z.x * r.y));
-}
-
-// Inverse of a symmetric positive matrix; zero where it has none.
-static inline void invert(const cm_f m[6], cm_f out[6])
-{
-    cm_f xx = m[3] * m[5] - m[4] * m[4], xy = m[2] * m[4] - m[1] * m[5];
-    cm_f xz = m[1] * m[4] - m[2] * m[3], zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
-    cm_f det = m[0] * xx + m[1] * xy + m[2] * xz;
-    cm_mask some = cm_lanes_greater(det, zero);
-    cm_f s = cm_lanes_select(some, one / cm_lanes_select(some, det, one), zero);
-    out[0] = s * xx;
-    out[1] = s * xy;
-    out[2] = s * xz;
-    out[3] = s * (m[0] * m[5] - m[2] * m[2]);
-    out[4] = s * (m[1] * m[2] - m[0] * m[4]);
-    out[5] = s * (m[0] * m[3] - m[1] * m[1]);
-}
-
-static inline void ball_apply(const masses *m, cm_fvec ra, cm_fvec rb, cm_fvec impulse, speeds *s)
-{
-    s->va = cm_fvec_sub(s->va, cm_fvec_scale(m->ma, impulse));
-    s->vb = cm_fvec_add(s->vb, cm_fvec_scale(m->mb, impulse));
-    s->wa = cm_fvec_sub(s->wa, cm_fsym_mul(m->ia, cm_fvec_cross(ra, impulse)));
-    s->wb = cm_fvec_add(s->wb, cm_fsym_mul(m->ib, cm_fvec_cross(rb, impulse)));
-}
-
-static inline void ball_warm_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at)
-{
-    cm_f k[6], inverse_k[6];
-    cm_fvec ra = cm_fvec_load(g->ra, at), rb = cm_fvec_load(g->rb, at);
-    masses m = load_masses(&g->m, at);
-    for (uint32_t i = 0; i < 6; i++) {
-        k[i] = cm_lanes_set(0.0f);
-    }
-    add_mass(m.ma, m.ia, ra, k);
-    add_mass(m.mb, m.ib, rb, k);
-    invert(k, inverse_k);
-    for (uint32_t i = 0; i < 6; i++) {
-        STORE(mass[i], inverse_k[i]);
-    }
-    speeds s;
-    gather_members(soft, &g->who, at, &s);
-    ball_apply(&m, ra, rb, cm_fvec_load(g->impulse, at), &s);
-    scatter_members(soft, &g->who, &g->m, at, &s);
-}
-
-static void ball_warm(cm_soft *soft, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++) {
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            ball_warm_lanes(soft, &soft->joints->balls[i], at);
-        }
-    }
-}
-
-// Arms and gap at the present poses; the mass stays until the next warm start.
-static inline void ball_move(const cm_soft *soft, cm_soft_balls *g, uint32_t at)
-{
-    arms r = reach(soft, &g->who, &g->ends, at);
-    cm_fvec_store(g->ra, at, r.ra);
-    cm_fvec_store(g->rb, at, r.rb);
-    cm_fvec_store(g->gap, at, r.gap);
-}
-
-static inline void ball_solve_lanes(cm_soft *soft, cm_soft_balls *g, uint32_t at, bool relax)
-{
-    const cm_softness *ball = &soft->joints->ball;
-    if (relax) {
-        ball_move(soft, g, at);
-    }
-    masses m = load_masses(&g->m, at);
-    cm_fvec ra = cm_fvec_load(g->ra, at), rb = cm_fvec_load(g->rb, at);
-    cm_fvec old = cm_fvec_load(g->impulse, at);
-    cm_f mass[6];
-    for (uint32_t i = 0; i < 6; i++) {
-        mass[i] = LOAD(mass[i]);
-    }
-    speeds s;
-    gather_members(soft, &g->who, at, &s);
-    cm_fvec v = cm_fvec_sub(cm_fvec_add(s.vb, cm_fvec_cross(s.wb, rb)),
-                            cm_fvec_add(s.va, cm_fvec_cross(s.wa, ra)));
-    cm_fvec change;
-    if (relax) {
-        change = cm_fvec_scale(cm_lanes_set(-JOINT_RELAX), cm_fsym_mul(mass, v));
-    } else {
-        cm_fvec gap = cm_fvec_load(g->gap, at);
-        v = cm_fvec_add(v, cm_fvec_scale(cm_lanes_set(ball->bias_rate), gap));
-        change = cm_fvec_sub(cm_fvec_scale(cm_lanes_set(-ball->mass_scale), cm_fsym_mul(mass, v)),
-                             cm_fvec_scale(cm_lanes_set(ball->impulse_scale), old));
-    }
-    cm_fvec now = cm_fvec_add(old, change);
-    cm_fvec_store(g->impulse, at, now);
-    if (relax) {
-        cm_fvec_store(g->total, at, cm_fvec_add(cm_fvec_load(g->total, at), now));
-    }
-    ball_apply(&m, ra, rb, change, &s);
-    scatter_members(soft, &g->who, &g->m, at, &s);
-}
-
-static void ball_solve(cm_soft *soft, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++) {
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            ball_solve_lanes(soft, &soft->joints->balls[i], at, false);
-        }
-    }
-}
-
-static void ball_relax(cm_soft *soft, uint32_t first, uint32_t end)
-{
-    for (uint32_t i = first; i < end; i++) {
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            ball_solve_lanes(soft, &soft->joints->balls[i], at, true);
-        }
-    }
-}
+#include "shared/sim/solve/soft/ball_pass.inl"
 
 // Rows -----------------------------------------------------------------------------------------
 

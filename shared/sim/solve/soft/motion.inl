@@ -118,8 +118,11 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     load_rows(soft, first + at, 0, row);
     cm_fvec v0 = {row[0], row[1], row[2]}, w0 = {row[3], row[4], row[5]};
     // What contacts have done in the last substep, they do again: warm starting.
-    cm_fvec gain_v = cm_fvec_sub(v0, cm_fvec_load(block->gain_v, at));
-    cm_fvec gain_w = cm_fvec_sub(w0, cm_fvec_load(block->gain_w, at));
+    cm_fvec rest = {zero, zero, zero}, gain_v = rest, gain_w = rest;
+    if (soft->ranges.end > 0) {
+        gain_v = cm_fvec_sub(v0, cm_fvec_load(block->gain_v, at));
+        gain_w = cm_fvec_sub(w0, cm_fvec_load(block->gain_w, at));
+    }
     cm_fvec w = w0, acceleration = cm_fvec_load(block->acceleration, at);
     if (plain) {
         // No torque: it goes on turning as it does.
@@ -144,7 +147,6 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     v = limited((cm_fvec){settled(v.x), settled(v.y), settled(v.z)}, MAX_SPEED);
     w = limited((cm_fvec){settled(w.x), settled(w.y), settled(w.z)}, MAX_ROTATION / soft->h);
 
-    cm_fvec rest = {zero, zero, zero};
     cm_mask dynamic = ~(cm_mask){0};
     if (!plain) {
         dynamic = cm_lanes_greater(BLOCK_LOAD(dynamic), zero);

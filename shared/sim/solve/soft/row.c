@@ -115,7 +115,7 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
     memset(g->single, 0, g->singles * sizeof g->single[0]);
     for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
         const cm_joint *joint = &state[g->who.slot[lane]];
-        cm_soft_pack_ends(joint, lane, &g->ends);
+        cm_soft_pack_ends(joint, false, lane, &g->ends);
         put_quat(g->body_frame.a, lane, joint->frame_a);
         put_quat(g->body_frame.b, lane, joint->frame_b);
         for (uint32_t i = 0; i < g->lane_rows[lane]; i++) {

@@ -128,12 +128,17 @@ static void solve_joints(cm_soft *soft, bool relax)
     if (!cm_soft_has_joints(soft)) {
         return;
     }
-    cm_soft_move(soft, CM_SOFT_FLIP);
+    bool touching = soft->ranges.end > 0; // else contacts have no gain
+    if (touching) {
+        cm_soft_move(soft, CM_SOFT_FLIP);
+    }
     if (!relax) {
         cm_soft_warm_start_joints(soft);
     }
     cm_soft_solve_joints(soft, relax);
-    cm_soft_move(soft, CM_SOFT_FLIP);
+    if (touching) {
+        cm_soft_move(soft, CM_SOFT_FLIP);
+    }
 }
 
 static void solve(carom_world *world, cm_scratch *scratch)
