@@ -16,10 +16,8 @@
 #include "server/record/format/match_def.h"
 #include "tests/unit/node/serving.h"
 
-// Thousands that this machine counts in 130 ms of its processor's time, as the module slow does:
-// eight times the 16 ms of a tick, and an eighth of the second after which a tick ends its worker,
-// so that neither comes about on a machine that is faster or slower now than when it was measured.
-static int work_of_130_ms(void)
+// Thousands that this machine counts in so much of its processor's time, as the module slow does.
+static int work_of(double seconds)
 {
     struct timespec begin, end;
     uint32_t thousands = 20000;
@@ -31,7 +29,7 @@ static int work_of_130_ms(void)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     double took =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-    return (int)(0.13 * thousands / took) + 1;
+    return (int)(seconds * thousands / took) + 1;
 }
 
 // A player who names a room that is not there yet: why it is not let in.
@@ -71,14 +69,16 @@ static void write_slow(const serving *c, int work, char path[128])
 }
 
 // A room that takes all of its processor: no other one is opened beside it, neither by a player nor
-// by an operator, with a supervisor or without.
+// by an operator, with a supervisor or without. 130 ms are eight times the 16 ms of a tick, and an
+// eighth of the second after which a tick ends its worker, so that neither comes about on a machine
+// that is faster or slower now than when it was measured.
 static void refuses_rooms(char *workers)
 {
     serving c;
     char module[512], scene[128], room[160], found[256];
     serving_find_module("slow", module, sizeof module);
     serving_make_directory(&c);
-    write_slow(&c, work_of_130_ms(), scene);
+    write_slow(&c, work_of(0.13), scene);
     snprintf(room, sizeof room, "busy=%s", scene);
     serving_host(&c, (char *[]){"--workers", workers, "--room", room, "--on-demand",
                                 "tests/scenes/hello.json", "--module", module,
@@ -154,10 +154,12 @@ static void isolates(char *workers, bool moves)
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
     serving_find_module("slow", module, sizeof module);
     serving_make_directory(&c);
-    write_slow(&c, work_of_130_ms() / 4, scene); // far from both ends, however fast it is
+    // Three times its share of 3.3 ms; the room beside it takes a tenth of that.
+    write_slow(&c, work_of(0.01), scene);
     snprintf(room, sizeof room, "busy=%s", scene);
     serving_host(&c, (char *[]){"--workers", workers, "--room", "beside=tests/scenes/sandbox.json",
-                                "--room", room, "--module", module, NULL});
+                                "--room", room, "--module", module, "--tick-budget-percent", "20",
+                                NULL});
     cr_assert_eq(cm_module_load_list(module, text, sizeof text), CAROM_OK, "%s", text);
     serving_read_text(c.ready, text, sizeof text);
     uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
