@@ -40,6 +40,7 @@ endif
 
 # A fifth of the compiler's time is for where each variable is at each instruction, which no profile asks for.
 OPT_release := -O3 -g -fno-var-tracking
+OPT_TESTS := -O1 -g -fno-var-tracking
 OPT_debug := -O0 -g3 -DCM_DEBUG=1 -DCM_CHECK_STEPS=1
 OPT_asan := -O1 -g -fno-var-tracking -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DCM_DEBUG=1
 OPT_msan := -O1 -g -fsanitize=memory -fno-omit-frame-pointer -DCM_DEBUG=1
@@ -164,12 +165,12 @@ $(PARTS_STAMP):
 	@touch $@
 PARTED := $(call obj,server/ops/parts.c server/ops/http.c server/ops/http_absent.c server/tools/bench/cube_file.c)
 $(PARTED): $(PARTS_STAMP)
-$(PARTED): CPPFLAGS_OWN += $(PART_FLAGS) $(shell pkg-config --cflags $(PART_PKGS) 2>/dev/null)
+$(PARTED): private CPPFLAGS_OWN += $(PART_FLAGS) $(shell pkg-config --cflags $(PART_PKGS) 2>/dev/null)
 # What a module from a file must have been built with, and what pkg-config tells its Makefile.
-$(OUT)/server/node/module_loader.o: CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
+$(OUT)/server/node/module_loader.o: private CPPFLAGS_OWN += -DCAROM_DETERMINISM='"$(strip $(DETERMINISM))"'
 
 # Another compiler or other flags build anew: every object depends on this file, which changes only with them.
-FLAGS = $(CC) $(shell $(CC) -dumpfullversion 2>/dev/null) $(OPT_$(BUILD)) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DETERMINISM) \
+FLAGS = $(CC) $(shell $(CC) -dumpfullversion 2>/dev/null) $(OPT_$(BUILD)) $(OPT_TESTS) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DETERMINISM) \
   $(BREAK_DETERMINISM) $(LDFLAGS)
 FLAGS_STAMP := $(OUT)/flags
 $(FLAGS_STAMP): always
@@ -216,26 +217,24 @@ $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c $(FLAGS_STAMP)
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 
 # Objects ------------------------------------------------------------------------------------------
-# The tests' own code is compiled once and hardly run: half of the time.
-ifeq ($(BUILD),release)
-$(OUT)/tests/%.o: OPT_release := -O1 -g -fno-var-tracking
-endif
+# The tests' own code is compiled once and hardly run: half of the time. (Private: else the stamp of the flags has it too.)
+$(OUT)/tests/%.o: private OPT_release := $(OPT_TESTS)
 
 # No decoder comes into the solver's passes, and clang's sanitizers take two minutes for one of them.
 ifeq ($(BUILD),fuzzer)
-$(OUT)/shared/sim/solve/soft/pass%.o: WARN += -fno-sanitize=all
+$(OUT)/shared/sim/solve/soft/pass%.o: private WARN += -fno-sanitize=all
 endif
 
 # Half of the time that the sanitizers' compilers take is for these checks in the code of several lanes; an address that
 # is wrong is seen by AddressSanitizer all the same.
 ifeq ($(BUILD),asan)
 $(OUT)/shared/sim/solve/soft/pass%.o $(OUT)/shared/sim/collide/box_axes%.o: \
-  WARN += -fno-sanitize=null,alignment,object-size,pointer-overflow
+  private WARN += -fno-sanitize=null,alignment,object-size,pointer-overflow
 endif
 
 # These turn AVX-512 on for themselves, and fused instructions with it: nothing is vectorised unasked.
 $(OUT)/shared/sim/solve/soft/pass16.o $(OUT)/shared/sim/collide/box_axes16.o: \
-  DETERMINISM += -fno-tree-vectorize -fno-tree-slp-vectorize
+  private DETERMINISM += -fno-tree-vectorize -fno-tree-slp-vectorize
 
 $(OUT)/%.o: %.c $(FLAGS_STAMP) | $(PROTO_HDRS)
 	@mkdir -p $(@D)
@@ -261,7 +260,7 @@ $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 	$(call say,LINK,$@)$(COMPILE) -MMD -MP $(OPT_$(BUILD)) $< $(OUT)/libcarom_client.a $(LDFLAGS) $(PKG_LIBS) -lm -o $@
 
 # Tests --------------------------------------------------------------------------------------------
-$(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: CPPFLAGS_OWN += $(GAMES:%=-Iclient-sdk/examples/%)
+$(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: private CPPFLAGS_OWN += $(GAMES:%=-Iclient-sdk/examples/%)
 $(call obj,$(UNIT_SRCS)): | have-test
 $(OUT)/unit: $(call obj,$(UNIT_SRCS) $(GAME_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lcriterion -lm -o $@
