@@ -180,7 +180,7 @@ test-examples: all
 # What is installed is enough to build against, and README's example is a program.
 .PHONY: test-install
 test-install: all
-	CC='$(CC)' SDK_FLAGS='$(OPT_$(BUILD))' MAKE='$(MAKE)' tests/install/run.sh
+	CC='$(CC)' OUT='$(OUT)' SDK_FLAGS='$(OPT_$(BUILD))' MAKE='$(MAKE)' tests/install/run.sh
 
 # What the documents say: pictures, tables, commands.
 .PHONY: test-documents pictures

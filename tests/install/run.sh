@@ -5,6 +5,7 @@
 # short, and run where no server answers.
 set -u
 make=${MAKE:-make}
+out=${OUT:-build/release}
 cc=${CC:-gcc}
 cxx=${CXX:-g++}
 command -v "$cxx" >/dev/null 2>&1 || cxx=clang++
@@ -24,6 +25,13 @@ check() { # STATUS NAME: in this order, since a $(…) in the name changes $?
 
 $make -s --no-print-directory install DESTDIR="$dir" PREFIX=/opt/carom >"$dir/log.txt" 2>&1
 check $? "make install: $(tail -3 "$dir/log.txt")"
+# What is built stays so, whichever object is asked for first: the flags of one are not those of all.
+for first in tests/unit/timeout.o shared/sim/solve/soft/pass16.o server/ops/parts.o; do
+    $make -s --no-print-directory all "$out/$first" >/dev/null 2>&1
+    said=$($make --no-print-directory "$out/$first" all 2>&1 | grep -c '^  CC ')
+    [ "$said" -eq 0 ]
+    check $? "make with $first first compiles $said files again"
+done
 root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
