@@ -62,18 +62,6 @@ carom_result cm_catalogue_wrong(cm_scene_error *error, sqlite3 *db, const char *
     }
 }
 
-sqlite3_stmt *cm_catalogue_prepare(sqlite3 *db, const char *sql, carom_result *result,
-                                   cm_scene_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) {
-        *result = cm_catalogue_wrong(error, db, NOT_OURS);
-        return NULL;
-    }
-    *result = CAROM_OK;
-    return statement;
-}
-
 // Opening -------------------------------------------------------------------------------------
 
 static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **db,
@@ -291,16 +279,50 @@ carom_result cm_catalogue_version(const char *path, int64_t *version, int64_t *n
     return result;
 }
 
-carom_result cm_catalogue_rows(const char *path, const char *sql, const char *table,
+// The file and the statement: to be finalized and closed, also after an error.
+static carom_result prepare(const char *path, cm_catalogue_use use, const char *sql, sqlite3 **db,
+                            sqlite3_stmt **statement, cm_scene_error *error)
+{
+    *statement = NULL;
+    carom_result result = cm_catalogue_open(path, use, db, error);
+    if (result == CAROM_OK && sqlite3_prepare_v2(*db, sql, -1, statement, NULL) != SQLITE_OK) {
+        result = cm_catalogue_wrong(error, *db, NOT_OURS);
+    }
+    return result;
+}
+
+carom_result cm_catalogue_change(const char *path, cm_catalogue_use use, const char *sql,
+                                 const cm_sql_value *values, size_t count, int *changes,
+                                 cm_scene_error *error)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    carom_result result = prepare(path, use, sql, &db, &statement, error);
+    if (result == CAROM_OK) {
+        cm_sql_bind(statement, values, count);
+        if (sqlite3_step(statement) != SQLITE_DONE) {
+            result = cm_catalogue_wrong(error, db, "cannot be written");
+        }
+        if (changes != NULL) {
+            *changes = sqlite3_changes(db);
+        }
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return result;
+}
+
+carom_result cm_catalogue_rows(const char *path, const char *sql, const cm_sql_value *values,
+                               size_t count, const char *table,
                                cm_catalogue_row (*take)(void *context, sqlite3_stmt *row),
                                void *context, cm_scene_error *error)
 {
     sqlite3 *db;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_READ, &db, error);
-    if (result != CAROM_OK) {
-        return result;
+    sqlite3_stmt *rows;
+    carom_result result = prepare(path, CM_CATALOGUE_READ, sql, &db, &rows, error);
+    if (result == CAROM_OK) {
+        cm_sql_bind(rows, values, count);
     }
-    sqlite3_stmt *rows = cm_catalogue_prepare(db, sql, &result, error);
     cm_catalogue_row said = CM_CATALOGUE_NEXT;
     int code = SQLITE_DONE;
     while (result == CAROM_OK && said == CM_CATALOGUE_NEXT &&

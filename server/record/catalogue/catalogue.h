@@ -9,12 +9,12 @@
 #ifndef CM_SERVER_RECORD_CATALOGUE_CATALOGUE_H
 #define CM_SERVER_RECORD_CATALOGUE_CATALOGUE_H
 
+#include "server/record/format/column.h"
 #include "shared/scene/scene.h"
 
 #define CM_CATALOGUE_DEFAULT "carom.db"
 
 struct sqlite3;
-struct sqlite3_stmt;
 
 typedef enum cm_catalogue_use {
     CM_CATALOGUE_READ,
@@ -37,9 +37,12 @@ carom_result cm_catalogue_refuse(cm_scene_error *error, carom_result result, con
                                  const char *detail);
 // SQLite's last error as a result: the file's fault (CORRUPT), or the machine's (IO).
 carom_result cm_catalogue_wrong(cm_scene_error *error, struct sqlite3 *db, const char *what);
-// NULL after an error.
-struct sqlite3_stmt *cm_catalogue_prepare(struct sqlite3 *db, const char *sql, carom_result *result,
-                                          cm_scene_error *error);
+
+// Opens a catalogue, runs one statement that changes rows, closes it. `changes`: how many; may be
+// NULL.
+carom_result cm_catalogue_change(const char *path, cm_catalogue_use use, const char *sql,
+                                 const cm_sql_value *values, size_t count, int *changes,
+                                 cm_scene_error *error);
 
 typedef enum cm_catalogue_row {
     CM_CATALOGUE_NEXT,
@@ -48,7 +51,8 @@ typedef enum cm_catalogue_row {
 } cm_catalogue_row;
 // Opens a catalogue and gives the rows of a query one after another, then closes it. A bad one is
 // CORRUPT, in the name of `table`.
-carom_result cm_catalogue_rows(const char *path, const char *sql, const char *table,
+carom_result cm_catalogue_rows(const char *path, const char *sql, const cm_sql_value *values,
+                               size_t count, const char *table,
                                cm_catalogue_row (*take)(void *context, struct sqlite3_stmt *row),
                                void *context, cm_scene_error *error);
 

@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "server/record/format/column.h"
 #include "server/record/format/match_db.h"
 #include "shared/wire/crypto.h"
 
@@ -111,50 +109,24 @@ carom_result cm_match_entry_read(cm_match_entry *entry, const char *path, cm_mat
 
 // Rows ----------------------------------------------------------------------------------------
 
-static void bind_entry(sqlite3_stmt *put, const cm_match_entry *entry, char id[17])
-{
-    snprintf(id, 17, "%016" PRIx64, entry->match_id);
-    sqlite3_bind_text(put, 1, id, -1, SQLITE_STATIC);
-    sqlite3_bind_text(put, 2, entry->file, -1, SQLITE_STATIC);
-    sqlite3_bind_text(put, 3, entry->directory, -1, SQLITE_STATIC);
-    sqlite3_bind_text(put, 4, entry->scene, -1, SQLITE_STATIC);
-    sqlite3_bind_text(put, 5, entry->module, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(put, 6, entry->module_version);
-    sqlite3_bind_int64(put, 7, entry->engine_version);
-    sqlite3_bind_int64(put, 8, entry->tick_rate);
-    sqlite3_bind_int64(put, 9, (sqlite3_int64)entry->started_unix_ms);
-    if (entry->is_ended) {
-        sqlite3_bind_text(put, 10, entry->end, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(put, 11, (sqlite3_int64)entry->ticks);
-        sqlite3_bind_int64(put, 12, (sqlite3_int64)entry->bytes);
-        sqlite3_bind_text(put, 13, entry->chain, -1, SQLITE_STATIC);
-        sqlite3_bind_text(put, 14, entry->file_hash, -1, SQLITE_STATIC);
-    }
-}
-
 static carom_result put_entry(const char *path, cm_catalogue_use use, const cm_match_entry *entry,
                               cm_scene_error *error)
 {
-    sqlite3 *db;
-    char id[17];
-    carom_result result = cm_catalogue_open(path, use, &db, error);
-    if (result != CAROM_OK) {
-        return result;
+    cm_sql_value values[14] = {
+        CM_HEX16(entry->match_id),     CM_TEXT(entry->file),     CM_TEXT(entry->directory),
+        CM_TEXT(entry->scene),         CM_TEXT(entry->module),   CM_INT(entry->module_version),
+        CM_INT(entry->engine_version), CM_INT(entry->tick_rate), CM_INT(entry->started_unix_ms)};
+    if (entry->is_ended) {
+        values[9] = CM_TEXT(entry->end);
+        values[10] = CM_INT(entry->ticks);
+        values[11] = CM_INT(entry->bytes);
+        values[12] = CM_TEXT(entry->chain);
+        values[13] = CM_TEXT(entry->file_hash);
     }
-    sqlite3_stmt *put = cm_catalogue_prepare(
-        db,
-        "INSERT OR REPLACE INTO matches VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-        "?13, ?14)",
-        &result, error);
-    if (put != NULL) {
-        bind_entry(put, entry, id);
-        if (sqlite3_step(put) != SQLITE_DONE) {
-            result = cm_catalogue_wrong(error, db, "cannot be written");
-        }
-    }
-    sqlite3_finalize(put);
-    sqlite3_close(db);
-    return result;
+    return cm_catalogue_change(path, use,
+                               "INSERT OR REPLACE INTO matches VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+                               "?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                               values, 14, NULL, error);
 }
 
 carom_result cm_match_index_put(const char *db, const cm_match_entry *entry, cm_scene_error *error)
@@ -169,24 +141,8 @@ carom_result cm_match_index_try(const char *db, const cm_match_entry *entry, cm_
 
 carom_result cm_match_index_remove(const char *path, uint64_t match_id, cm_scene_error *error)
 {
-    sqlite3 *db;
-    char id[17];
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_CHANGE, &db, error);
-    if (result != CAROM_OK) {
-        return result;
-    }
-    sqlite3_stmt *row =
-        cm_catalogue_prepare(db, "DELETE FROM matches WHERE match_id = ?1", &result, error);
-    if (row != NULL) {
-        snprintf(id, sizeof id, "%016" PRIx64, match_id);
-        sqlite3_bind_text(row, 1, id, -1, SQLITE_STATIC);
-        if (sqlite3_step(row) != SQLITE_DONE) {
-            result = cm_catalogue_wrong(error, db, "cannot be written");
-        }
-    }
-    sqlite3_finalize(row);
-    sqlite3_close(db);
-    return result;
+    return cm_catalogue_change(path, CM_CATALOGUE_CHANGE, "DELETE FROM matches WHERE match_id = ?1",
+                               CM_VALUES(CM_HEX16(match_id)), NULL, error);
 }
 
 static bool is_hex(const char *text, size_t digits)
@@ -252,6 +208,6 @@ carom_result cm_match_index_list(const char *path,
                                  void *context, cm_scene_error *error)
 {
     listing to = {take, context};
-    return cm_catalogue_rows(path, "SELECT * FROM matches ORDER BY match_id", "matches", list_row,
-                             &to, error);
+    return cm_catalogue_rows(path, "SELECT * FROM matches ORDER BY match_id", NULL, 0, "matches",
+                             list_row, &to, error);
 }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/format/column.h"
-
 static carom_result refuse_name(cm_scene_error *error, const char *name)
 {
     memset(error, 0, sizeof *error);
@@ -20,105 +18,66 @@ static carom_result refuse_name(cm_scene_error *error, const char *name)
 carom_result cm_scene_db_save(const char *path, const char *name, const cm_scene *scene,
                               int64_t imported_at, cm_scene_error *error)
 {
-    sqlite3 *db;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_MAKE, &db, error);
-    if (result != CAROM_OK) {
-        return result;
-    }
     size_t size = cm_scene_packed_size(scene);
     uint8_t *packed = size <= CM_SCENE_PACKED_MAX ? malloc(size + 1) : NULL;
-    sqlite3_stmt *insert = NULL;
     if (packed == NULL) {
-        result = cm_catalogue_refuse(error, CAROM_ERROR_LIMIT_SIZE, "too large in packed form", "");
-    } else if (sqlite3_prepare_v2(db,
-                                  "INSERT INTO scenes SELECT ?1, 1 + ifnull(max(version), 0), 1, "
-                                  "?2, ?3, ?4 FROM scenes WHERE name = ?1 HAVING NOT EXISTS "
-                                  "(SELECT 1 FROM scenes WHERE name = ?1 AND packed = ?2 AND "
-                                  "version = (SELECT max(version) FROM scenes WHERE name = ?1))",
-                                  -1, &insert, NULL) != SQLITE_OK) {
-        result = cm_catalogue_wrong(error, db, "not a carom database");
-    } else {
-        cm_scene_pack(scene, packed);
-        sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
-        sqlite3_bind_blob(insert, 2, packed, (int)size, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 3, cm_scene_body_count(scene));
-        sqlite3_bind_int64(insert, 4, imported_at);
-        if (sqlite3_step(insert) != SQLITE_DONE) {
-            result = cm_catalogue_wrong(error, db, "cannot be written");
-        }
+        return cm_catalogue_refuse(error, CAROM_ERROR_LIMIT_SIZE, "too large in packed form", "");
     }
-    sqlite3_finalize(insert);
-    sqlite3_close(db);
+    cm_scene_pack(scene, packed);
+    carom_result result = cm_catalogue_change(
+        path, CM_CATALOGUE_MAKE,
+        "INSERT INTO scenes SELECT ?1, 1 + ifnull(max(version), 0), 1, ?2, ?3, ?4 FROM scenes "
+        "WHERE name = ?1 HAVING NOT EXISTS (SELECT 1 FROM scenes WHERE name = ?1 AND packed = ?2 "
+        "AND version = (SELECT max(version) FROM scenes WHERE name = ?1))",
+        CM_VALUES(CM_TEXT(name), CM_BLOB(packed, size), CM_INT(cm_scene_body_count(scene)),
+                  CM_INT(imported_at)),
+        NULL, error);
     free(packed);
     return result;
 }
 
-static carom_result unpack_row(sqlite3_stmt *select, const char *name, cm_scene **scene,
-                               cm_scene_error *error)
+typedef struct loading {
+    const char *name;
+    cm_scene **scene;
+    bool found;
+    carom_result result;
+    cm_scene_error *error;
+} loading;
+
+static cm_catalogue_row unpack_row(void *context, sqlite3_stmt *row)
 {
-    const uint8_t *packed = sqlite3_column_blob(select, 0);
-    int size = sqlite3_column_bytes(select, 0);
-    if (sqlite3_column_int64(select, 1) != 1 || packed == NULL || size <= 0) {
-        return cm_catalogue_refuse(error, CAROM_ERROR_VERSION,
-                                   "a scene of another format, expected format 1", name);
-    }
-    carom_result result = cm_scene_unpack(packed, (size_t)size, NULL, scene, error);
-    return result;
+    loading *to = context;
+    to->found = true;
+    const uint8_t *packed = sqlite3_column_blob(row, 0);
+    int size = sqlite3_column_bytes(row, 0);
+    to->result = sqlite3_column_int64(row, 1) != 1 || packed == NULL || size <= 0
+                     ? cm_catalogue_refuse(to->error, CAROM_ERROR_VERSION,
+                                           "a scene of another format, expected format 1", to->name)
+                     : cm_scene_unpack(packed, (size_t)size, NULL, to->scene, to->error);
+    return CM_CATALOGUE_ENOUGH;
 }
 
 carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **scene,
                               cm_scene_error *error)
 {
-    sqlite3 *db;
+    loading to = {.name = name, .scene = scene, .error = error};
     *scene = NULL;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_READ, &db, error);
-    if (result != CAROM_OK) {
-        return result;
+    carom_result result = cm_catalogue_rows(
+        path, "SELECT packed, format FROM scenes WHERE name = ?1 ORDER BY version DESC LIMIT 1",
+        CM_VALUES(CM_TEXT(name)), "scenes", unpack_row, &to, error);
+    if (result == CAROM_OK) {
+        result = to.found ? to.result : refuse_name(error, name);
     }
-    sqlite3_stmt *select = NULL;
-    if (sqlite3_prepare_v2(db,
-                           "SELECT packed, format FROM scenes WHERE name = ?1 "
-                           "ORDER BY version DESC LIMIT 1",
-                           -1, &select, NULL) != SQLITE_OK) {
-        result = cm_catalogue_wrong(error, db, "not a carom database");
-    } else {
-        sqlite3_bind_text(select, 1, name, -1, SQLITE_STATIC);
-        int step = sqlite3_step(select);
-        if (step == SQLITE_ROW) {
-            result = unpack_row(select, name, scene, error);
-        } else if (step == SQLITE_DONE) {
-            result = refuse_name(error, name);
-        } else {
-            result = cm_catalogue_wrong(error, db, "cannot be read");
-        }
-    }
-    sqlite3_finalize(select);
-    sqlite3_close(db);
     return result;
 }
 
 carom_result cm_scene_db_delete(const char *path, const char *name, cm_scene_error *error)
 {
-    sqlite3 *db;
-    carom_result result = cm_catalogue_open(path, CM_CATALOGUE_CHANGE, &db, error);
-    if (result != CAROM_OK) {
-        return result;
-    }
-    sqlite3_stmt *remove = NULL;
-    if (sqlite3_prepare_v2(db, "DELETE FROM scenes WHERE name = ?1", -1, &remove, NULL) !=
-        SQLITE_OK) {
-        result = cm_catalogue_wrong(error, db, "not a carom database");
-    } else {
-        sqlite3_bind_text(remove, 1, name, -1, SQLITE_STATIC);
-        if (sqlite3_step(remove) != SQLITE_DONE) {
-            result = cm_catalogue_wrong(error, db, "cannot be written");
-        } else if (sqlite3_changes(db) == 0) {
-            result = refuse_name(error, name);
-        }
-    }
-    sqlite3_finalize(remove);
-    sqlite3_close(db);
-    return result;
+    int changes = 0;
+    carom_result result =
+        cm_catalogue_change(path, CM_CATALOGUE_CHANGE, "DELETE FROM scenes WHERE name = ?1",
+                            CM_VALUES(CM_TEXT(name)), &changes, error);
+    return result == CAROM_OK && changes == 0 ? refuse_name(error, name) : result;
 }
 
 static bool take_row(sqlite3_stmt *row, cm_scene_row *found)
@@ -158,5 +117,5 @@ carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const
         "SELECT name, bodies, length(packed), imported_at, version FROM scenes s WHERE "
         "version = (SELECT max(version) FROM scenes WHERE name = s.name) ORDER BY name";
     listing to = {row, context};
-    return cm_catalogue_rows(path, newest, "scenes", list_row, &to, error);
+    return cm_catalogue_rows(path, newest, NULL, 0, "scenes", list_row, &to, error);
 }

@@ -1,6 +1,7 @@
-// Values of rows, by their type and size.
+// Values of rows and parameters, by their type and size.
 #include "server/record/format/column.h"
 
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,4 +55,38 @@ bool cm_column_text(sqlite3_stmt *row, int at, char *text, size_t size)
     memcpy(text, found, length);
     text[length] = '\0';
     return true;
+}
+
+static void bind(sqlite3_stmt *statement, int at, const cm_sql_value *value)
+{
+    char text[24];
+    switch (value->kind) {
+    case CM_SQL_NULL:
+        break; // as they all are at first
+    case CM_SQL_NUMBER:
+        sqlite3_bind_int64(statement, at, (sqlite3_int64)value->number);
+        break;
+    case CM_SQL_DOUBLE:
+        sqlite3_bind_double(statement, at, value->real);
+        break;
+    case CM_SQL_STRING:
+        sqlite3_bind_text(statement, at, value->bytes, -1, SQLITE_STATIC);
+        break;
+    case CM_SQL_BYTES:
+        sqlite3_bind_blob64(statement, at, value->size > 0 ? value->bytes : NULL, value->size,
+                            SQLITE_STATIC);
+        break;
+    default:
+        snprintf(text, sizeof text, value->kind == CM_SQL_HEX ? "%016" PRIx64 : "%" PRIu64,
+                 value->number);
+        sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
+    }
+}
+
+void cm_sql_bind(sqlite3_stmt *statement, const cm_sql_value *values, size_t count)
+{
+    sqlite3_clear_bindings(statement);
+    for (size_t i = 0; i < count; i++) {
+        bind(statement, (int)i + 1, &values[i]);
+    }
 }

@@ -142,15 +142,19 @@ void cm_export_db_abandon(cm_export_db *db)
     free(db);
 }
 
+static carom_result put_last_tick(cm_export_db *db, const cm_export_slot *slot,
+                                  cm_match_error *error)
+{
+    return cm_export_put(db, CM_EXPORT_LAST, CM_VALUES(CM_INT(slot->last_tick), CM_INT(slot->body)),
+                         error);
+}
+
 static bool put_last_ticks(cm_export_db *db, cm_match_error *error)
 {
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; result == CAROM_OK && i < db->slot_count; i++) {
         if (db->slots[i].generation > 0) {
-            sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_LAST);
-            sqlite3_bind_int64(row, 1, (sqlite3_int64)db->slots[i].last_tick);
-            sqlite3_bind_int64(row, 2, db->slots[i].body);
-            result = cm_export_put(db, row, error);
+            result = put_last_tick(db, &db->slots[i], error);
         }
     }
     return result == CAROM_OK;
@@ -194,16 +198,13 @@ carom_result cm_export_db_finish(cm_export_db *db, cm_match_error *error)
     return result;
 }
 
-sqlite3_stmt *cm_export_read(cm_export_db *db, cm_export_row row)
+carom_result cm_export_put(cm_export_db *db, cm_export_row row, const cm_sql_value *values,
+                           size_t count, cm_match_error *error)
 {
-    sqlite3_clear_bindings(db->rows[row]);
-    return db->rows[row];
-}
-
-carom_result cm_export_put(cm_export_db *db, sqlite3_stmt *row, cm_match_error *error)
-{
-    int code = sqlite3_step(row);
-    sqlite3_reset(row);
+    sqlite3_stmt *statement = db->rows[row];
+    cm_sql_bind(statement, values, count);
+    int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
     return code == SQLITE_DONE ? CAROM_OK : wrong(db, error);
 }
 
@@ -228,34 +229,25 @@ static carom_result put_body(cm_export_db *db, uint64_t tick, const cm_export_bo
                              cm_match_error *error)
 {
     static const char *const types[] = {"static", "kinematic", "dynamic"};
-    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_BODY);
-    sqlite3_bind_int64(row, 1, db->slots[body->id.index].body);
-    sqlite3_bind_int64(row, 2, body->id.index);
-    sqlite3_bind_int64(row, 3, body->id.generation);
-    sqlite3_bind_text(row, 4, body->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(row, 5, types[body->state->type], -1, SQLITE_STATIC);
-    sqlite3_bind_double(row, 6, (double)body->state->mass);
-    sqlite3_bind_int64(row, 7, (sqlite3_int64)tick);
-    return cm_export_put(db, row, error);
+    return cm_export_put(db, CM_EXPORT_BODY,
+                         CM_VALUES(CM_INT(db->slots[body->id.index].body), CM_INT(body->id.index),
+                                   CM_INT(body->id.generation), CM_TEXT(body->name),
+                                   CM_TEXT(types[body->state->type]), CM_REAL(body->state->mass),
+                                   CM_INT(tick)),
+                         error);
 }
 
 static carom_result put_track(cm_export_db *db, uint64_t tick, int64_t body,
                               const carom_body_state *s, cm_match_error *error)
 {
-    const float values[] = {
-        s->position.x,         s->position.y,        s->position.z,         s->orientation.x,
-        s->orientation.y,      s->orientation.z,     s->orientation.w,      s->linear_velocity.x,
-        s->linear_velocity.y,  s->linear_velocity.z, s->angular_velocity.x, s->angular_velocity.y,
-        s->angular_velocity.z,
-    };
-    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_TRACK);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(row, 2, body);
-    for (int i = 0; i < 13; i++) {
-        sqlite3_bind_double(row, 3 + i, (double)values[i]);
-    }
-    sqlite3_bind_int(row, 16, s->asleep);
-    return cm_export_put(db, row, error);
+    const carom_vec3 p = s->position, v = s->linear_velocity, w = s->angular_velocity;
+    const carom_quat q = s->orientation;
+    return cm_export_put(db, CM_EXPORT_TRACK,
+                         CM_VALUES(CM_INT(tick), CM_INT(body), CM_REAL(p.x), CM_REAL(p.y),
+                                   CM_REAL(p.z), CM_REAL(q.x), CM_REAL(q.y), CM_REAL(q.z),
+                                   CM_REAL(q.w), CM_REAL(v.x), CM_REAL(v.y), CM_REAL(v.z),
+                                   CM_REAL(w.x), CM_REAL(w.y), CM_REAL(w.z), CM_INT(s->asleep)),
+                         error);
 }
 
 carom_result cm_export_db_body(cm_export_db *db, uint64_t tick, const cm_export_body *body,
@@ -268,10 +260,7 @@ carom_result cm_export_db_body(cm_export_db *db, uint64_t tick, const cm_export_
     }
     if (slot->generation != body->id.generation) {
         if (slot->generation > 0) { // another body had this place before
-            sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_LAST);
-            sqlite3_bind_int64(row, 1, (sqlite3_int64)slot->last_tick);
-            sqlite3_bind_int64(row, 2, slot->body);
-            result = cm_export_put(db, row, error);
+            result = put_last_tick(db, slot, error);
         }
         *slot = (cm_export_slot){.generation = body->id.generation, .body = db->body_count++};
         result = result == CAROM_OK ? put_body(db, tick, body, error) : result;
@@ -284,12 +273,11 @@ carom_result cm_export_db_body(cm_export_db *db, uint64_t tick, const cm_export_
 
 // Happenings ----------------------------------------------------------------------------------
 
-static void bind_body(const cm_export_db *db, sqlite3_stmt *row, int at, carom_body_id id)
+static cm_sql_value number_of(const cm_export_db *db, carom_body_id id)
 {
-    if (!carom_body_id_is_null(id) && id.index < db->slot_count &&
-        db->slots[id.index].generation == id.generation) {
-        sqlite3_bind_int64(row, at, db->slots[id.index].body);
-    }
+    bool known = !carom_body_id_is_null(id) && id.index < db->slot_count &&
+                 db->slots[id.index].generation == id.generation;
+    return known ? CM_INT(db->slots[id.index].body) : (cm_sql_value){0};
 }
 
 carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
@@ -297,43 +285,34 @@ carom_result cm_export_db_happening(cm_export_db *db, uint64_t tick,
 {
     db->happening_number = db->happening_tick == tick ? db->happening_number : 0;
     db->happening_tick = tick;
-    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_HAPPENING);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(row, 2, (sqlite3_int64)db->happening_number++);
-    sqlite3_bind_text(row, 3, what->type, -1, SQLITE_STATIC);
-    bind_body(db, row, 4, what->body);
-    bind_body(db, row, 5, what->other);
-    sqlite3_bind_text(row, 6, what->joint, -1, SQLITE_STATIC);
+    cm_sql_value values[15] = {CM_INT(tick),
+                               CM_INT(db->happening_number++),
+                               CM_TEXT(what->type),
+                               number_of(db, what->body),
+                               number_of(db, what->other),
+                               CM_TEXT(what->joint)};
     if (what->contact != NULL) {
         const carom_contact_event *c = what->contact;
-        const float values[] = {c->point.x,  c->point.y,  c->point.z, c->normal.x,
-                                c->normal.y, c->normal.z, c->impulse};
+        const float parts[] = {c->point.x,  c->point.y,  c->point.z, c->normal.x,
+                               c->normal.y, c->normal.z, c->impulse};
         for (int i = 0; i < 7; i++) {
-            sqlite3_bind_double(row, 7 + i, (double)values[i]);
+            values[6 + i] = CM_REAL(parts[i]);
         }
     }
     if (what->broken != NULL) {
-        sqlite3_bind_double(row, 14, (double)what->broken->force);
-        sqlite3_bind_double(row, 15, (double)what->broken->torque);
+        values[13] = CM_REAL(what->broken->force);
+        values[14] = CM_REAL(what->broken->torque);
     }
-    return cm_export_put(db, row, error);
+    return cm_export_put(db, CM_EXPORT_HAPPENING, values, 15, error);
 }
 
 carom_result cm_export_db_game_event(cm_export_db *db, const carom_event *event, uint32_t number,
                                      const char *name, cm_match_error *error)
 {
-    sqlite3_stmt *row = cm_export_read(db, CM_EXPORT_GAME_EVENT);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)event->tick);
-    sqlite3_bind_int64(row, 2, number);
-    sqlite3_bind_int64(row, 3, event->kind);
-    if (name[0] != '\0') {
-        sqlite3_bind_text(row, 4, name, -1, SQLITE_TRANSIENT);
-    }
-    sqlite3_bind_int64(row, 5, event->key);
-    sqlite3_bind_int64(row, 6, (sqlite3_int64)event->subjects[0]);
-    sqlite3_bind_int64(row, 7, (sqlite3_int64)event->subjects[1]);
-    if (event->size > 0) {
-        sqlite3_bind_blob(row, 8, event->bytes, (int)event->size, SQLITE_TRANSIENT);
-    }
-    return cm_export_put(db, row, error);
+    return cm_export_put(db, CM_EXPORT_GAME_EVENT,
+                         CM_VALUES(CM_INT(event->tick), CM_INT(number), CM_INT(event->kind),
+                                   CM_TEXT(name[0] != '\0' ? name : NULL), CM_INT(event->key),
+                                   CM_INT(event->subjects[0]), CM_INT(event->subjects[1]),
+                                   CM_BLOB(event->bytes, event->size)),
+                         error);
 }

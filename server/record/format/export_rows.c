@@ -13,7 +13,7 @@
 typedef struct slot {
     bool is_there;
     int64_t row; // of `players`
-    char client_id[24];
+    uint64_t client_id;
     uint8_t input[CAROM_INPUT_MAX];
 } slot;
 
@@ -31,53 +31,35 @@ static bool is_wanted(const exporting *run, uint64_t tick)
     return tick >= run->db->from && tick <= run->db->to;
 }
 
+static carom_result put(exporting *run, cm_export_row row, const cm_sql_value *values, size_t count)
+{
+    return cm_export_put(run->db, row, values, count, run->error);
+}
+
 // About ---------------------------------------------------------------------------------------
-
-static carom_result about_text(exporting *run, const char *key, const char *value)
-{
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_ABOUT);
-    sqlite3_bind_text(row, 1, key, -1, SQLITE_STATIC);
-    sqlite3_bind_text(row, 2, value, -1, SQLITE_STATIC);
-    return cm_export_put(run->db, row, run->error);
-}
-
-static carom_result about_number(exporting *run, const char *key, uint64_t value)
-{
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_ABOUT);
-    sqlite3_bind_text(row, 1, key, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(row, 2, (sqlite3_int64)value);
-    return cm_export_put(run->db, row, run->error);
-}
 
 static carom_result put_about(exporting *run)
 {
     const cm_match_info *info = &run->file->info;
-    char id[24], seed[24];
-    snprintf(id, sizeof id, "%016llx", (unsigned long long)info->match_id);
-    snprintf(seed, sizeof seed, "%016llx", (unsigned long long)info->seed);
-    const struct {
-        const char *key, *text;
-        uint64_t number;
-    } rows[] = {
-        {"match_id", id, 0},
-        {"scene", cm_scene_name(run->file->scene), 0},
-        {"module", info->module, 0},
-        {"module_version", NULL, info->module_version},
-        {"engine_version", NULL, info->engine_version},
-        {"engine_text", info->engine_text, 0},
-        {"seed", seed, 0},
-        {"tick_rate", NULL, info->tick_rate},
-        {"started_unix_ms", NULL, info->started_unix_ms},
-        {"ticks", NULL, info->ticks},
-        {"end", cm_match_end_name(info->end), 0},
-        {"first_tick", NULL, run->db->from},
-        {"last_tick", NULL, run->db->to},
-        {"every", NULL, run->db->every},
+    const cm_sql_value rows[][2] = {
+        {CM_TEXT("match_id"), CM_HEX16(info->match_id)},
+        {CM_TEXT("scene"), CM_TEXT(cm_scene_name(run->file->scene))},
+        {CM_TEXT("module"), CM_TEXT(info->module)},
+        {CM_TEXT("module_version"), CM_INT(info->module_version)},
+        {CM_TEXT("engine_version"), CM_INT(info->engine_version)},
+        {CM_TEXT("engine_text"), CM_TEXT(info->engine_text)},
+        {CM_TEXT("seed"), CM_HEX16(info->seed)},
+        {CM_TEXT("tick_rate"), CM_INT(info->tick_rate)},
+        {CM_TEXT("started_unix_ms"), CM_INT(info->started_unix_ms)},
+        {CM_TEXT("ticks"), CM_INT(info->ticks)},
+        {CM_TEXT("end"), CM_TEXT(cm_match_end_name(info->end))},
+        {CM_TEXT("first_tick"), CM_INT(run->db->from)},
+        {CM_TEXT("last_tick"), CM_INT(run->db->to)},
+        {CM_TEXT("every"), CM_INT(run->db->every)},
     };
     carom_result result = CAROM_OK;
     for (size_t i = 0; result == CAROM_OK && i < sizeof rows / sizeof rows[0]; i++) {
-        result = rows[i].text != NULL ? about_text(run, rows[i].key, rows[i].text)
-                                      : about_number(run, rows[i].key, rows[i].number);
+        result = put(run, CM_EXPORT_ABOUT, rows[i], 2);
     }
     return result;
 }
@@ -100,10 +82,7 @@ static carom_result put_names(exporting *run)
                                     (unsigned long long)names.tick);
             break;
         }
-        sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_NAME);
-        sqlite3_bind_text(row, 1, client, -1, SQLITE_STATIC);
-        sqlite3_bind_text(row, 2, name, -1, SQLITE_STATIC);
-        result = cm_export_put(run->db, row, run->error);
+        result = put(run, CM_EXPORT_NAME, CM_VALUES(CM_TEXT(client), CM_TEXT(name)));
         result = result == CAROM_OK ? cm_cursor_step(run->file, &names, run->error) : result;
     }
     cm_cursor_close(&names);
@@ -119,7 +98,7 @@ static carom_result put_statistics(exporting *run)
                        "ORDER BY tick, player",
                        run->error);
     while (result == CAROM_OK && rows.has_row) {
-        sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_STATISTICS);
+        cm_sql_value values[6];
         for (int i = 0; i < 6; i++) {
             uint64_t value;
             if (!cm_column_u64(rows.query, i, &value)) {
@@ -127,10 +106,10 @@ static carom_result put_statistics(exporting *run)
                                         "statistics: row %llu: expected a player and four counts",
                                         (unsigned long long)rows.tick);
             }
-            sqlite3_bind_int64(row, i + 1, (sqlite3_int64)value);
+            values[i] = CM_INT(value);
         }
         if (result == CAROM_OK) { // of the whole match, as players are
-            result = cm_export_put(run->db, row, run->error);
+            result = put(run, CM_EXPORT_STATISTICS, values, 6);
         }
         result = result == CAROM_OK ? cm_cursor_step(run->file, &rows, run->error) : result;
     }
@@ -143,13 +122,9 @@ static carom_result put_statistics(exporting *run)
 static carom_result put_join(exporting *run, const cm_game_event *event, uint64_t tick)
 {
     slot *who = &run->slots[event->player];
-    *who = (slot){.is_there = true};
-    snprintf(who->client_id, sizeof who->client_id, "%llu", (unsigned long long)event->client_id);
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_JOIN);
-    sqlite3_bind_int64(row, 1, event->player);
-    sqlite3_bind_text(row, 2, who->client_id, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(row, 3, (sqlite3_int64)tick);
-    carom_result result = cm_export_put(run->db, row, run->error);
+    *who = (slot){.is_there = true, .client_id = event->client_id};
+    carom_result result = put(
+        run, CM_EXPORT_JOIN, CM_VALUES(CM_INT(event->player), CM_ID(who->client_id), CM_INT(tick)));
     who->row = sqlite3_last_insert_rowid(run->db->db);
     return result;
 }
@@ -157,10 +132,9 @@ static carom_result put_join(exporting *run, const cm_game_event *event, uint64_
 static carom_result put_leave(exporting *run, const cm_game_event *event, uint64_t tick)
 {
     slot *who = &run->slots[event->player];
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_LEAVE);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(row, 2, who->row);
-    carom_result result = who->is_there ? cm_export_put(run->db, row, run->error) : CAROM_OK;
+    carom_result result = who->is_there
+                              ? put(run, CM_EXPORT_LEAVE, CM_VALUES(CM_INT(tick), CM_INT(who->row)))
+                              : CAROM_OK;
     *who = (slot){0};
     return result;
 }
@@ -171,20 +145,13 @@ static carom_result put_event(exporting *run, const cm_recorded_tick *tick, uint
     const cm_game_event *event = &tick->input.events[number];
     carom_result result = CAROM_OK;
     if (is_wanted(run, tick->tick)) {
-        sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_EVENT);
-        char client[24];
-        snprintf(client, sizeof client, "%llu", (unsigned long long)event->client_id);
-        sqlite3_bind_int64(row, 1, (sqlite3_int64)tick->tick);
-        sqlite3_bind_int64(row, 2, number);
-        sqlite3_bind_text(row, 3, types[event->type], -1, SQLITE_STATIC);
-        sqlite3_bind_int64(row, 4, event->player);
-        sqlite3_bind_text(
-            row, 5, event->type == CM_EVENT_JOIN ? client : run->slots[event->player].client_id, -1,
-            SQLITE_TRANSIENT);
-        if (event->size > 0) {
-            sqlite3_bind_blob(row, 6, event->bytes, (int)event->size, SQLITE_STATIC);
-        }
-        result = cm_export_put(run->db, row, run->error);
+        const slot *who = &run->slots[event->player];
+        cm_sql_value client = event->type == CM_EVENT_JOIN ? CM_ID(event->client_id)
+                              : who->is_there              ? CM_ID(who->client_id)
+                                                           : CM_TEXT("");
+        result = put(run, CM_EXPORT_EVENT,
+                     CM_VALUES(CM_INT(tick->tick), CM_INT(number), CM_TEXT(types[event->type]),
+                               CM_INT(event->player), client, CM_BLOB(event->bytes, event->size)));
     }
     if (result == CAROM_OK && event->type == CM_EVENT_JOIN) {
         result = put_join(run, event, tick->tick);
@@ -208,12 +175,8 @@ static double f32_at(const uint8_t *bytes)
 static carom_result put_field(exporting *run, uint64_t tick, uint32_t player, const char *field,
                               double value)
 {
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_FIELD);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(row, 2, player);
-    sqlite3_bind_text(row, 3, field, -1, SQLITE_STATIC);
-    sqlite3_bind_double(row, 4, value);
-    return cm_export_put(run->db, row, run->error);
+    return put(run, CM_EXPORT_FIELD,
+               CM_VALUES(CM_INT(tick), CM_INT(player), CM_TEXT(field), CM_REAL(value)));
 }
 
 // Those of a pointer's pose (carom/game.h), then those of the sandbox. Only another module itself
@@ -251,21 +214,19 @@ static carom_result put_input(exporting *run, uint64_t tick, uint32_t player, bo
                               const cm_arrival *arrival)
 {
     const slot *who = &run->slots[player];
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_INPUT);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(row, 2, player);
+    cm_sql_value values[8] = {CM_INT(tick), CM_INT(player)};
     if (who->is_there) {
-        sqlite3_bind_text(row, 3, who->client_id, -1, SQLITE_STATIC);
+        values[2] = CM_ID(who->client_id);
     }
-    sqlite3_bind_int(row, 4, changed);
+    values[3] = CM_INT(changed);
     if (arrival != NULL) {
         double lead = (double)arrival->lead / 16.0, rate = (double)run->file->info.tick_rate;
-        sqlite3_bind_double(row, 5, (double)tick - lead);
-        sqlite3_bind_double(row, 6, lead < 0.0 ? -lead * 1000.0 / rate : 0.0);
-        sqlite3_bind_int(row, 7, arrival->rewound);
+        values[4] = CM_REAL((double)tick - lead);
+        values[5] = CM_REAL(lead < 0.0 ? -lead * 1000.0 / rate : 0.0);
+        values[6] = CM_INT(arrival->rewound);
     }
-    sqlite3_bind_blob(row, 8, who->input, (int)run->input_bytes, SQLITE_STATIC);
-    carom_result result = cm_export_put(run->db, row, run->error);
+    values[7] = CM_BLOB(who->input, run->input_bytes);
+    carom_result result = put(run, CM_EXPORT_INPUT, values, 8);
     return result == CAROM_OK && changed ? put_fields(run, tick, player, who->input) : result;
 }
 
@@ -294,7 +255,6 @@ static carom_result put_inputs(exporting *run, const cm_recorded_tick *tick)
 static carom_result put_tick(exporting *run, const cm_recorded_tick *tick)
 {
     carom_result result = CAROM_OK;
-    char hash[24];
     for (uint32_t i = 0; result == CAROM_OK && i < tick->input.event_count; i++) {
         result = put_event(run, tick, i);
     }
@@ -302,12 +262,10 @@ static carom_result put_tick(exporting *run, const cm_recorded_tick *tick)
     if (result != CAROM_OK || !is_wanted(run, tick->tick)) {
         return result;
     }
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)tick->hash);
-    sqlite3_stmt *row = cm_export_read(run->db, CM_EXPORT_TICK);
-    sqlite3_bind_int64(row, 1, (sqlite3_int64)tick->tick);
-    sqlite3_bind_double(row, 2, (double)tick->tick / (double)run->file->info.tick_rate);
-    sqlite3_bind_text(row, 3, hash, -1, SQLITE_STATIC);
-    return cm_export_put(run->db, row, run->error);
+    return put(run, CM_EXPORT_TICK,
+               CM_VALUES(CM_INT(tick->tick),
+                         CM_REAL((double)tick->tick / (double)run->file->info.tick_rate),
+                         CM_HEX16(tick->hash)));
 }
 
 carom_result cm_export_db_records(cm_export_db *db, cm_match_file *file, cm_match_error *error)

@@ -2,6 +2,7 @@
 #ifndef CM_SERVER_RECORD_FORMAT_EXPORT_ROWS_H
 #define CM_SERVER_RECORD_FORMAT_EXPORT_ROWS_H
 
+#include "server/record/format/column.h"
 #include "server/record/format/export_db.h"
 
 struct sqlite3;
@@ -44,8 +45,7 @@ struct cm_export_db {
     uint64_t happening_tick, happening_number;
 };
 
-// The statement with all values NULL, to be bound and given to cm_export_put.
-struct sqlite3_stmt *cm_export_read(cm_export_db *db, cm_export_row row);
-carom_result cm_export_put(cm_export_db *db, struct sqlite3_stmt *row, cm_match_error *error);
+carom_result cm_export_put(cm_export_db *db, cm_export_row row, const cm_sql_value *values,
+                           size_t count, cm_match_error *error);
 
 #endif

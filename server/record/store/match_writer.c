@@ -71,12 +71,12 @@ static sqlite3_stmt *prepare(cm_match_writer *writer, const char *sql)
     return statement;
 }
 
-// Steps a statement that returns no row, and makes it ready again.
-bool cm_match_writer_step(cm_match_writer *writer, sqlite3_stmt *statement, const char *doing)
+bool cm_match_writer_put(cm_match_writer *writer, sqlite3_stmt *statement,
+                         const cm_sql_value *values, size_t count, const char *doing)
 {
+    cm_sql_bind(statement, values, count);
     bool done = sqlite3_step(statement) == SQLITE_DONE || cm_match_writer_fail(writer, doing);
     sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
     return done;
 }
 
@@ -95,13 +95,8 @@ static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const cm_me
     if (writer->failed) {
         return;
     }
-    sqlite3_bind_text(put, 1, row->key, -1, SQLITE_STATIC);
-    if (row->is_text) {
-        sqlite3_bind_text(put, 2, row->text, -1, SQLITE_STATIC);
-    } else {
-        sqlite3_bind_int64(put, 2, (sqlite3_int64)strtoull(row->text, NULL, 10));
-    }
-    cm_match_writer_step(writer, put, "writing the head");
+    cm_sql_value value = row->is_text ? CM_TEXT(row->text) : CM_INT(strtoull(row->text, NULL, 10));
+    cm_match_writer_put(writer, put, CM_VALUES(CM_TEXT(row->key), value), "writing the head");
     cm_chain_meta(&writer->chain, row->key, row->text);
 }
 
@@ -122,8 +117,8 @@ static void put_scene(cm_match_writer *writer, const uint8_t *bytes, size_t size
     if (packed == NULL) {
         cm_match_writer_fail_memory(writer);
     } else if (!writer->failed) {
-        sqlite3_bind_blob64(put, 1, packed, packed_size, SQLITE_STATIC);
-        cm_match_writer_step(writer, put, "writing the scene");
+        cm_match_writer_put(writer, put, CM_VALUES(CM_BLOB(packed, packed_size)),
+                            "writing the scene");
         cm_chain_scene(&writer->chain, bytes, size);
     }
     sqlite3_finalize(put);

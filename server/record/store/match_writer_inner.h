@@ -64,8 +64,9 @@ bool cm_match_writer_fail(cm_match_writer *writer, const char *doing); // with S
 bool cm_match_writer_refuse(cm_match_writer *writer, const char *why);
 bool cm_match_writer_fail_memory(cm_match_writer *writer);
 bool cm_match_writer_run(cm_match_writer *writer, const char *sql);
-// Steps a statement that returns no row, and makes it ready again.
-bool cm_match_writer_step(cm_match_writer *writer, sqlite3_stmt *statement, const char *doing);
+// Runs a statement that returns no row.
+bool cm_match_writer_put(cm_match_writer *writer, sqlite3_stmt *statement,
+                         const cm_sql_value *values, size_t count, const char *doing);
 // A transaction, where there is none.
 bool cm_match_writer_begin(cm_match_writer *writer);
 

@@ -12,29 +12,15 @@
 
 static const char *const event_names[] = {NULL, "join", "leave", "message", "end"};
 
-// Ids as the command line writes them. The text lives until the statement is stepped.
-static void bind_id(sqlite3_stmt *put, int at, uint64_t id, char text[24])
-{
-    snprintf(text, 24, "%llu", (unsigned long long)id);
-    sqlite3_bind_text(put, at, text, -1, SQLITE_STATIC);
-}
-
 static bool put_event(cm_match_writer *writer, uint64_t tick, uint32_t number,
                       const cm_game_event *event)
 {
-    sqlite3_stmt *put = writer->put[PUT_event];
-    char id[24];
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(put, 2, number);
-    sqlite3_bind_text(put, 3, event_names[event->type], -1, SQLITE_STATIC);
-    sqlite3_bind_int64(put, 4, event->player);
-    if (event->client_id != 0) {
-        bind_id(put, 5, event->client_id, id);
-    }
-    if (event->size > 0) {
-        sqlite3_bind_blob64(put, 6, event->bytes, event->size, SQLITE_STATIC);
-    }
-    return cm_match_writer_step(writer, put, "writing an event");
+    cm_sql_value id = event->client_id != 0 ? CM_ID(event->client_id) : (cm_sql_value){0};
+    return cm_match_writer_put(writer, writer->put[PUT_event],
+                               CM_VALUES(CM_INT(tick), CM_INT(number),
+                                         CM_TEXT(event_names[event->type]), CM_INT(event->player),
+                                         id, CM_BLOB(event->bytes, event->size)),
+                               "writing an event");
 }
 
 bool cm_match_writer_put_pack(cm_match_writer *writer)
@@ -43,21 +29,20 @@ bool cm_match_writer_put_pack(cm_match_writer *writer)
     if (count == 0) {
         return true;
     }
-    sqlite3_int64 first = (sqlite3_int64)cm_record_pack_row(writer->pack, 0)->tick;
-    sqlite3_int64 last = (sqlite3_int64)cm_record_pack_row(writer->pack, count - 1)->tick;
+    uint64_t first = cm_record_pack_row(writer->pack, 0)->tick;
+    uint64_t last = cm_record_pack_row(writer->pack, count - 1)->tick;
     size_t size = 0;
     uint8_t *packed = cm_record_pack_encode(writer->pack, &size);
     if (packed == NULL) {
         return cm_match_writer_fail_memory(writer);
     }
-    sqlite3_bind_int64(writer->put[PUT_pack], 1, last);
-    sqlite3_bind_int64(writer->put[PUT_pack], 2, first);
-    sqlite3_bind_blob64(writer->put[PUT_pack], 3, packed, size, SQLITE_STATIC);
-    bool done = cm_match_writer_step(writer, writer->put[PUT_pack], "packing inputs");
+    bool done = cm_match_writer_put(writer, writer->put[PUT_pack],
+                                    CM_VALUES(CM_INT(last), CM_INT(first), CM_BLOB(packed, size)),
+                                    "packing inputs");
     free(packed);
     if (done) {
-        sqlite3_bind_int64(writer->put[PUT_unpacked], 1, last);
-        done = cm_match_writer_step(writer, writer->put[PUT_unpacked], "packing inputs");
+        done = cm_match_writer_put(writer, writer->put[PUT_unpacked], CM_VALUES(CM_INT(last)),
+                                   "packing inputs");
         cm_record_pack_clear(writer->pack);
     }
     return done;
@@ -69,16 +54,11 @@ static bool put_inputs(cm_match_writer *writer, const cm_recorded_tick *tick)
         return true;
     }
     cm_confirmed_row row;
-    sqlite3_stmt *put = writer->put[PUT_inputs];
     cm_confirmed_row_write(tick, &row);
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick->tick);
-    if (row.changed_size > 0) {
-        sqlite3_bind_blob64(put, 2, row.changed, row.changed_size, SQLITE_STATIC);
-    }
-    if (row.arrived_size > 0) {
-        sqlite3_bind_blob64(put, 3, row.arrived, row.arrived_size, SQLITE_STATIC);
-    }
-    if (!cm_match_writer_step(writer, put, "writing inputs")) {
+    if (!cm_match_writer_put(writer, writer->put[PUT_inputs],
+                             CM_VALUES(CM_INT(tick->tick), CM_BLOB(row.changed, row.changed_size),
+                                       CM_BLOB(row.arrived, row.arrived_size)),
+                             "writing inputs")) {
         return false;
     }
     if (cm_record_pack_count(writer->pack) == CM_RECORD_PACK_ROWS &&
@@ -91,11 +71,9 @@ static bool put_inputs(cm_match_writer *writer, const cm_recorded_tick *tick)
 // The seam: it stands before the events of the first tick of the server that goes on.
 static bool put_resumed(cm_match_writer *writer, uint64_t tick)
 {
-    sqlite3_stmt *put = writer->put[PUT_event];
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)tick);
-    sqlite3_bind_int64(put, 2, 0);
-    sqlite3_bind_text(put, 3, "resumed", -1, SQLITE_STATIC);
-    return cm_match_writer_step(writer, put, "writing an event");
+    return cm_match_writer_put(writer, writer->put[PUT_event],
+                               CM_VALUES(CM_INT(tick), CM_INT(0), CM_TEXT("resumed")),
+                               "writing an event");
 }
 
 bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *told)
@@ -106,9 +84,9 @@ bool cm_match_writer_tick(cm_match_writer *writer, const cm_recorded_tick *told)
     cm_recorded_tick with_seam = *told;
     const cm_recorded_tick *tick = &with_seam;
     with_seam.resumed = writer->resumes;
-    sqlite3_bind_int64(writer->put[PUT_tick], 1, (sqlite3_int64)tick->tick);
-    sqlite3_bind_int64(writer->put[PUT_tick], 2, (sqlite3_int64)tick->hash);
-    bool done = cm_match_writer_step(writer, writer->put[PUT_tick], "writing a tick");
+    bool done =
+        cm_match_writer_put(writer, writer->put[PUT_tick],
+                            CM_VALUES(CM_INT(tick->tick), CM_INT(tick->hash)), "writing a tick");
     done = done && (!tick->resumed || put_resumed(writer, tick->tick));
     for (uint32_t i = 0; done && i < tick->input.event_count; i++) {
         done = put_event(writer, tick->tick, i + tick->resumed, &tick->input.events[i]);
@@ -127,29 +105,24 @@ bool cm_match_writer_personal(cm_match_writer *writer, uint64_t client_id, const
                               const char *text)
 {
     cm_chain_personal row = {.tick = writer->tick + 1, .client_id = client_id, .kind = kind};
-    sqlite3_stmt *put = writer->put[PUT_personal];
     uint8_t salt[CM_SALT_BYTES];
-    char id[24];
     if (!cm_match_writer_begin(writer)) {
         return false;
     }
     writer->is_past_tick = true;
     cm_crypto_random(salt, sizeof salt);
     cm_commitment(salt, kind, text, strlen(text), row.commitment);
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->personal_rows++);
-    sqlite3_bind_int64(put, 2, (sqlite3_int64)row.tick);
-    bind_id(put, 3, client_id, id);
-    sqlite3_bind_text(put, 4, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_blob64(put, 5, row.commitment, sizeof row.commitment, SQLITE_STATIC);
-    sqlite3_bind_blob64(put, 6, salt, sizeof salt, SQLITE_STATIC);
-    sqlite3_bind_text(put, 7, text, -1, SQLITE_STATIC);
     cm_chain_add_personal(&writer->chain, &row);
-    return cm_match_writer_step(writer, put, "writing a personal row");
+    return cm_match_writer_put(writer, writer->put[PUT_personal],
+                               CM_VALUES(CM_INT(writer->personal_rows++), CM_INT(row.tick),
+                                         CM_ID(client_id), CM_TEXT(kind),
+                                         CM_BLOB(row.commitment, sizeof row.commitment),
+                                         CM_BLOB(salt, sizeof salt), CM_TEXT(text)),
+                               "writing a personal row");
 }
 
 bool cm_match_writer_statistics(cm_match_writer *writer, const cm_player_statistics *row)
 {
-    sqlite3_stmt *put = writer->put[PUT_statistics];
     if (!cm_match_writer_begin(writer)) {
         return false;
     }
@@ -159,34 +132,32 @@ bool cm_match_writer_statistics(cm_match_writer *writer, const cm_player_statist
     }
     writer->statistics_tick = writer->tick;
     writer->statistics_players = row->player + 1;
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    sqlite3_bind_int64(put, 2, row->player);
-    sqlite3_bind_int64(put, 3, (sqlite3_int64)row->inputs);
-    sqlite3_bind_int64(put, 4, (sqlite3_int64)row->late);
-    sqlite3_bind_int64(put, 5, (sqlite3_int64)row->rewound_ticks);
-    sqlite3_bind_int64(put, 6, (sqlite3_int64)row->refused);
     cm_chain_statistics(&writer->chain, writer->tick, row);
-    return cm_match_writer_step(writer, put, "writing statistics");
+    return cm_match_writer_put(writer, writer->put[PUT_statistics],
+                               CM_VALUES(CM_INT(writer->tick), CM_INT(row->player),
+                                         CM_INT(row->inputs), CM_INT(row->late),
+                                         CM_INT(row->rewound_ticks), CM_INT(row->refused)),
+                               "writing statistics");
 }
 
-// The chain's value and, where there is a key, its signature, as parameters `at` and `at` + 1.
-// `signature` lives until the statement is stepped.
-static void bind_link(cm_match_writer *writer, sqlite3_stmt *put, int at, bool sign,
-                      uint8_t signature[CM_SIGNATURE_BYTES])
+// The chain's signature where there is a key, else NULL.
+static cm_sql_value sign(const cm_match_writer *writer, uint8_t signature[CM_SIGNATURE_BYTES])
 {
-    sqlite3_bind_blob64(put, at, writer->chain.value, sizeof writer->chain.value, SQLITE_STATIC);
-    if (sign && writer->has_secret) {
-        cm_chain_sign(&writer->chain, writer->tick, writer->secret, signature);
-        sqlite3_bind_blob64(put, at + 1, signature, CM_SIGNATURE_BYTES, SQLITE_STATIC);
+    if (!writer->has_secret) {
+        return (cm_sql_value){0};
     }
+    cm_chain_sign(&writer->chain, writer->tick, writer->secret, signature);
+    return CM_BLOB(signature, CM_SIGNATURE_BYTES);
 }
 
 static bool put_link(cm_match_writer *writer)
 {
     uint8_t signature[CM_SIGNATURE_BYTES];
-    sqlite3_bind_int64(writer->put[PUT_link], 1, (sqlite3_int64)writer->tick);
-    bind_link(writer, writer->put[PUT_link], 2, true, signature);
-    return cm_match_writer_step(writer, writer->put[PUT_link], "writing a link");
+    return cm_match_writer_put(writer, writer->put[PUT_link],
+                               CM_VALUES(CM_INT(writer->tick),
+                                         CM_BLOB(writer->chain.value, sizeof writer->chain.value),
+                                         sign(writer, signature)),
+                               "writing a link");
 }
 
 // Takes the bytes as the base of the next one, where there is memory for them.
@@ -211,7 +182,6 @@ bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, siz
         return true; // too late, or again, or more than a reader takes
     }
     writer->keyframe_bytes += size;
-    sqlite3_stmt *put = writer->put[PUT_keyframe];
     bool whole = writer->keyframes % KEYFRAME_RUN == 0 || writer->base == NULL;
     size_t packed_size = 0;
     uint8_t *packed =
@@ -219,12 +189,10 @@ bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, siz
     if (packed == NULL) {
         return true; // a keyframe is a convenience: the ticks are the record
     }
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    if (!whole) {
-        sqlite3_bind_int64(put, 2, (sqlite3_int64)writer->base_tick);
-    }
-    sqlite3_bind_blob64(put, 3, packed, packed_size, SQLITE_STATIC);
-    bool done = cm_match_writer_step(writer, put, "writing a keyframe");
+    cm_sql_value base = whole ? (cm_sql_value){0} : CM_INT(writer->base_tick);
+    bool done = cm_match_writer_put(
+        writer, writer->put[PUT_keyframe],
+        CM_VALUES(CM_INT(writer->tick), base, CM_BLOB(packed, packed_size)), "writing a keyframe");
     free(packed);
     writer->keyframes = whole ? 1 : writer->keyframes + 1;
     keep_base(writer, bytes, size);
@@ -235,12 +203,10 @@ bool cm_match_writer_keyframe(cm_match_writer *writer, const uint8_t *bytes, siz
 // The last tick, and the match's end once it has ended (`how` or NULL).
 bool cm_match_writer_put_last(cm_match_writer *writer, const char *how)
 {
-    sqlite3_stmt *put = writer->put[PUT_last];
     uint8_t signature[CM_SIGNATURE_BYTES];
-    sqlite3_bind_int64(put, 1, (sqlite3_int64)writer->tick);
-    if (how != NULL) {
-        sqlite3_bind_text(put, 2, how, -1, SQLITE_STATIC);
-    }
-    bind_link(writer, put, 3, how != NULL, signature);
-    return cm_match_writer_step(writer, put, "writing how far the match came");
+    return cm_match_writer_put(writer, writer->put[PUT_last],
+                               CM_VALUES(CM_INT(writer->tick), CM_TEXT(how),
+                                         CM_BLOB(writer->chain.value, sizeof writer->chain.value),
+                                         how != NULL ? sign(writer, signature) : (cm_sql_value){0}),
+                               "writing how far the match came");
 }
