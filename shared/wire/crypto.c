@@ -38,6 +38,32 @@ bool cm_crypto_equal(const void *a, const void *b, size_t size)
     return sodium_memcmp(a, b, size) == 0;
 }
 
+void cm_crypto_hex(const void *bytes, size_t size, char *text)
+{
+    sodium_bin2hex(text, 2 * size + 1, bytes, size);
+}
+
+bool cm_crypto_unhex(const char *text, size_t length, void *bytes, size_t size)
+{
+    size_t got = 0;
+    return sodium_hex2bin(bytes, size, text, length, NULL, &got, NULL) == 0 && got == size;
+}
+
+bool cm_crypto_base64(const void *bytes, size_t size, char *text, size_t capacity)
+{
+    const int form = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+    bool fits = sodium_base64_ENCODED_LEN(size, form) <= capacity;
+    return fits && sodium_bin2base64(text, capacity, bytes, size, form) != NULL;
+}
+
+size_t cm_crypto_unbase64(const char *text, size_t length, void *bytes, size_t capacity)
+{
+    size_t size = 0;
+    bool good = sodium_base642bin(bytes, capacity, text, length, NULL, &size, NULL,
+                                  sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
+    return good ? size : 0;
+}
+
 void cm_crypto_hash(uint8_t *out, size_t out_size, const uint8_t *bytes, size_t size,
                     const uint8_t *key)
 {

@@ -24,6 +24,15 @@ void cm_crypto_wipe(void *bytes, size_t size);
 // In a time that does not depend on the contents.
 bool cm_crypto_equal(const void *a, const void *b, size_t size);
 
+// Hexadecimal digits, lower case, with a NUL. Back, from digits of either case: false for anything
+// but `size` bytes.
+void cm_crypto_hex(const void *bytes, size_t size, char *text);
+bool cm_crypto_unhex(const char *text, size_t length, void *bytes, size_t size);
+// base64url (RFC 4648) without padding: false where it does not fit with its NUL. Back: how many
+// bytes, 0 where they are more than `capacity`, or for any other text than the one form.
+bool cm_crypto_base64(const void *bytes, size_t size, char *text, size_t capacity);
+size_t cm_crypto_unbase64(const char *text, size_t length, void *bytes, size_t capacity);
+
 // BLAKE2b of 16 to 64 bytes; key of CM_KEY_BYTES or NULL.
 void cm_crypto_hash(uint8_t *out, size_t out_size, const uint8_t *bytes, size_t size,
                     const uint8_t *key);

@@ -216,50 +216,6 @@ carom_result cm_token_open(const uint8_t *bytes, size_t size, const carom_token_
 #define PASS_BYTES_MAX (2u + CM_TOKEN_MAX + CM_KEY_BYTES + 1u + 18u * CAROM_TOKEN_SERVERS_MAX)
 _Static_assert((PASS_BYTES_MAX + 2) / 3 * 4 + 1 <= CAROM_TOKEN_TEXT_MAX, "the text fits");
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-// base64url (RFC 4648) without padding; false where it does not fit with its end.
-static bool write_base64(const uint8_t *bytes, size_t size, char *text, size_t capacity)
-{
-    size_t length = size / 3 * 4 + (size % 3 > 0 ? size % 3 + 1 : 0);
-    if (length >= capacity) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        size_t bit = 6 * i, byte = bit / 8;
-        uint32_t pair = (uint32_t)bytes[byte] << 8 | (byte + 1 < size ? bytes[byte + 1] : 0u);
-        text[i] = digits[pair >> (10 - bit % 8) & 63u];
-    }
-    text[length] = '\0';
-    return true;
-}
-
-// Into bytes[PASS_BYTES_MAX]; 0 for anything but the one form that write_base64 gives.
-static size_t read_base64(const char *text, uint8_t bytes[PASS_BYTES_MAX])
-{
-    size_t length = strnlen(text, CAROM_TOKEN_TEXT_MAX);
-    size_t size = length * 6 / 8;
-    if (length % 4 == 1 || size == 0 || size > PASS_BYTES_MAX) {
-        return 0;
-    }
-    memset(bytes, 0, size);
-    for (size_t i = 0; i < length; i++) {
-        const char *digit = strchr(digits, text[i]);
-        if (digit == NULL) {
-            return 0;
-        }
-        size_t bit = 6 * i, byte = bit / 8;
-        uint32_t pair = (uint32_t)(digit - digits) << (10 - bit % 8);
-        bytes[byte] |= (uint8_t)(pair >> 8);
-        if (byte + 1 < size) {
-            bytes[byte + 1] |= (uint8_t)pair;
-        } else if ((pair & 0xffu) != 0) {
-            return 0; // bits left over must be zero, so that a token has one text
-        }
-    }
-    return size;
-}
-
 bool cm_token_pass_write(const cm_token_pass *pass, char *text, size_t size)
 {
     uint8_t bytes[PASS_BYTES_MAX];
@@ -269,7 +225,7 @@ bool cm_token_pass_write(const cm_token_pass *pass, char *text, size_t size)
     cm_put_bytes(&writer, pass->key, CM_KEY_BYTES);
     put_addresses(&writer, pass->servers, pass->server_count,
                   pass->sealed[0] == KIND_OF_FORMAT_2 ? CM_ADDRESS_BYTES : 4);
-    bool fits = !writer.overflow && write_base64(bytes, writer.size, text, size);
+    bool fits = !writer.overflow && cm_crypto_base64(bytes, writer.size, text, size);
     cm_crypto_wipe(bytes, sizeof bytes);
     return fits;
 }
@@ -278,7 +234,9 @@ bool cm_token_pass_read(const char *text, cm_token_pass *pass)
 {
     uint8_t bytes[PASS_BYTES_MAX];
     memset(pass, 0, sizeof *pass);
-    cm_byte_reader reader = cm_byte_reader_make(bytes, read_base64(text, bytes));
+    size_t length = strnlen(text, CAROM_TOKEN_TEXT_MAX);
+    cm_byte_reader reader =
+        cm_byte_reader_make(bytes, cm_crypto_unbase64(text, length, bytes, sizeof bytes));
     pass->sealed_size = cm_get_u16(&reader);
     cm_token header;
     size_t ip_size;

@@ -32,20 +32,10 @@ carom_result carom_token_key_write(const carom_token_key *key, char *text, size_
         return CAROM_ERROR_ARGUMENT;
     }
     char hex[2 * sizeof key->secret + 1];
-    for (size_t i = 0; i < sizeof key->secret; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", key->secret[i]);
-    }
+    cm_crypto_hex(key->secret, sizeof key->secret, hex);
     int length = snprintf(text, size, "%u %s\n", (unsigned)key->id, hex);
     cm_crypto_wipe(hex, sizeof hex);
     return length > 0 && (size_t)length < size ? CAROM_OK : CAROM_ERROR_MEMORY;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 // One line without its end: true for a key, a comment (id 0) or nothing (id 0).
@@ -63,15 +53,9 @@ static bool read_key(const char *line, size_t size, carom_token_key *key)
     for (; at < size && line[at] >= '0' && line[at] <= '9' && id <= UINT32_MAX; at++) {
         id = 10 * id + (uint64_t)(line[at] - '0');
     }
-    if (id == 0 || id > UINT32_MAX || size != at + 1 + 2 * sizeof key->secret || line[at] != ' ') {
+    if (id == 0 || id > UINT32_MAX || at == size || line[at] != ' ' ||
+        !cm_crypto_unhex(line + at + 1, size - at - 1, key->secret, sizeof key->secret)) {
         return false;
-    }
-    for (size_t i = 0; i < sizeof key->secret; i++) {
-        int high = hex_digit(line[at + 1 + 2 * i]), low = hex_digit(line[at + 2 + 2 * i]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        key->secret[i] = (uint8_t)(high << 4 | low);
     }
     key->id = (uint32_t)id;
     return true;

@@ -38,13 +38,6 @@ static void put_path(cm_match_entry *entry, const char *path)
     snprintf(entry->file, sizeof entry->file, "%.255s", name);
 }
 
-static void put_hex(char text[CM_INDEX_HASH_TEXT], const uint8_t bytes[HASH_BYTES])
-{
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    }
-}
-
 void cm_match_entry_begin(cm_match_entry *entry, const cm_match_def *def, const char *path)
 {
     memset(entry, 0, sizeof *entry);
@@ -76,7 +69,7 @@ carom_result cm_match_file_hash(const char *path, char hash[CM_INDEX_HASH_TEXT],
     if (file >= 0) {
         close(file);
     }
-    put_hex(hash, value);
+    cm_crypto_hex(value, sizeof value, hash);
     return size == 0 ? CAROM_OK : cm_match_wrong(error, CAROM_ERROR_IO, "%s", strerror(cause));
 }
 
@@ -103,7 +96,7 @@ carom_result cm_match_entry_read(cm_match_entry *entry, const char *path, cm_mat
     snprintf(entry->scene, sizeof entry->scene, "%s", head.scene);
     snprintf(entry->module, sizeof entry->module, "%s", head.info.module);
     snprintf(entry->end, sizeof entry->end, "%s", cm_match_end_name(head.info.end));
-    put_hex(entry->chain, head.chain);
+    cm_crypto_hex(head.chain, sizeof head.chain, entry->chain);
     return cm_match_file_hash(path, entry->file_hash, error);
 }
 
@@ -145,11 +138,6 @@ carom_result cm_match_index_remove(const char *path, uint64_t match_id, cm_scene
                                CM_VALUES(CM_HEX16(match_id)), NULL, error);
 }
 
-static bool is_hex(const char *text, size_t digits)
-{
-    return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
-}
-
 static bool take_u32(sqlite3_stmt *row, int at, uint32_t *value)
 {
     uint64_t number;
@@ -163,9 +151,9 @@ static bool take_end(sqlite3_stmt *row, cm_match_entry *entry)
     return cm_column_text(row, 9, entry->end, sizeof entry->end) &&
            cm_column_u64(row, 10, &entry->ticks) && cm_column_u64(row, 11, &entry->bytes) &&
            cm_column_text(row, 12, entry->chain, sizeof entry->chain) &&
-           is_hex(entry->chain, 2 * HASH_BYTES) &&
+           cm_text_is_hex(entry->chain, 2 * HASH_BYTES) &&
            cm_column_text(row, 13, entry->file_hash, sizeof entry->file_hash) &&
-           is_hex(entry->file_hash, 2 * HASH_BYTES);
+           cm_text_is_hex(entry->file_hash, 2 * HASH_BYTES);
 }
 
 // Every value by its type and size; a name of a file names no other folder.
@@ -173,7 +161,7 @@ static bool take_entry(sqlite3_stmt *row, cm_match_entry *entry)
 {
     char id[17];
     memset(entry, 0, sizeof *entry);
-    if (!cm_column_text(row, 0, id, sizeof id) || !is_hex(id, 16) ||
+    if (!cm_column_text(row, 0, id, sizeof id) || !cm_text_is_hex(id, 16) ||
         !cm_column_text(row, 1, entry->file, sizeof entry->file) || entry->file[0] == '\0' ||
         strchr(entry->file, '/') != NULL ||
         !cm_column_text(row, 2, entry->directory, sizeof entry->directory) ||

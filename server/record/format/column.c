@@ -57,6 +57,11 @@ bool cm_column_text(sqlite3_stmt *row, int at, char *text, size_t size)
     return true;
 }
 
+bool cm_text_is_hex(const char *text, size_t digits)
+{
+    return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
+}
+
 static void bind(sqlite3_stmt *statement, int at, const cm_sql_value *value)
 {
     char text[24];

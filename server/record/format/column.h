@@ -18,6 +18,8 @@ bool cm_column_id(struct sqlite3_stmt *row, int at, uint64_t *value);
 bool cm_column_bytes(struct sqlite3_stmt *row, int at, uint8_t *bytes, size_t size);
 // A text of fewer than `size` bytes, without zeros in it.
 bool cm_column_text(struct sqlite3_stmt *row, int at, char *text, size_t size);
+// Of so many hexadecimal digits, lower case.
+bool cm_text_is_hex(const char *text, size_t digits);
 
 // A parameter's value. Texts and blobs live until the statement is stepped; a text that is NULL and
 // a blob of 0 bytes are NULL.

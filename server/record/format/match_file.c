@@ -12,53 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "server/record/format/match_meta.h"
 #include "server/record/format/match_rows.h"
 
 _Static_assert(CM_RECORD_FRAME_HEAD == 18, "as the query asks for it");
 
 // A keyframe's run of others below it: more than any writer makes is a wrong file.
 #define KEYFRAME_RUN_MAX 64u
-
-typedef enum meta_kind { META_HEX, META_NUMBER, META_U32, META_TEXT, META_NAME } meta_kind;
-
-typedef struct meta_key {
-    const char *name;
-    meta_kind kind;
-    size_t offset, size; // in cm_match_info
-    bool is_optional;
-} meta_key;
-
-#define META_ROW(kind, member, is_optional)                                                        \
-    {                                                                                              \
-#member, kind, offsetof(cm_match_info, member), sizeof(((cm_match_info *)0)->member),      \
-            is_optional                                                                            \
-    }
-#define META(kind, member)    META_ROW(kind, member, false)
-#define META_IF(kind, member) META_ROW(kind, member, true)
-
-// In their order in the file, which is that of the chain.
-static const meta_key meta_keys[] = {
-    META(META_TEXT, engine_text),
-    META(META_U32, engine_version),
-    META_IF(META_NUMBER, gap_from),
-    META_IF(META_NUMBER, gap_to),
-    META(META_HEX, layout_hash),
-    META(META_HEX, match_id),
-    META(META_TEXT, module),
-    META(META_U32, module_abi),
-    META(META_TEXT, module_file),
-    META(META_TEXT, module_source),
-    META(META_U32, module_version),
-    META_IF(META_HEX, origin),
-    META_IF(META_HEX, parent),
-    META_IF(META_NAME, room), // files of the first days have none
-    META(META_HEX, seed),
-    META(META_TEXT, sign_key),
-    META(META_NUMBER, started_unix_ms),
-    META(META_U32, tick_rate),
-};
-
-#define META_KEYS (sizeof meta_keys / sizeof meta_keys[0])
 
 // Head ----------------------------------------------------------------------------------------
 
@@ -82,14 +42,9 @@ static bool is_visible(const char *text)
     return *text == '\0';
 }
 
-static bool is_hex(const char *text, size_t digits)
-{
-    return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
-}
-
 static bool is_module_hash(const char *text)
 {
-    return text[0] == '\0' || is_hex(text, CM_MODULE_HASH_TEXT - 1);
+    return text[0] == '\0' || cm_text_is_hex(text, CM_MODULE_HASH_TEXT - 1);
 }
 
 // None of its four numbers, or all.
@@ -103,14 +58,14 @@ static bool is_seam(const cm_match_info *info)
 }
 
 // The value as text, which is what the chain holds, and in `info`.
-static carom_result take_meta(cm_match_info *info, const meta_key *key, sqlite3_stmt *row,
-                              char text[72], cm_match_error *error)
+static carom_result take_meta(cm_match_info *info, const cm_meta_key *key, sqlite3_stmt *row,
+                              char text[CM_META_TEXT_MAX], cm_match_error *error)
 {
     char *to = (char *)info + key->offset;
     uint64_t number = 0;
-    if (key->kind == META_TEXT || key->kind == META_NAME) {
+    if (key->kind == CM_META_TEXT || key->kind == CM_META_NAME) {
         if (!cm_column_text(row, 1, text, key->size) ||
-            !(key->kind == META_TEXT ? is_plain(text) : is_visible(text))) {
+            !(key->kind == CM_META_TEXT ? is_plain(text) : is_visible(text))) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                                   "meta: %s: expected at most %zu printable characters", key->name,
                                   key->size - 1);
@@ -118,21 +73,21 @@ static carom_result take_meta(cm_match_info *info, const meta_key *key, sqlite3_
         memcpy(to, text, strlen(text) + 1);
         return CAROM_OK;
     }
-    if (key->kind == META_HEX) {
-        if (!cm_column_text(row, 1, text, 17) || !is_hex(text, 16)) {
+    if (key->kind == CM_META_HEX) {
+        if (!cm_column_text(row, 1, text, 17) || !cm_text_is_hex(text, 16)) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                                   "meta: %s: expected 16 hexadecimal digits", key->name);
         }
         number = strtoull(text, NULL, 16);
     } else {
-        if (!cm_column_u64(row, 1, &number) || (key->kind == META_U32 && number > UINT32_MAX)) {
+        if (!cm_column_u64(row, 1, &number) || (key->kind == CM_META_U32 && number > UINT32_MAX)) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                                   "meta: %s: expected an integer, 0 to %s", key->name,
-                                  key->kind == META_U32 ? "4294967295" : "2^63 - 1");
+                                  key->kind == CM_META_U32 ? "4294967295" : "2^63 - 1");
         }
-        snprintf(text, 72, "%llu", (unsigned long long)number);
+        snprintf(text, CM_META_TEXT_MAX, "%llu", (unsigned long long)number);
     }
-    if (key->kind == META_U32) {
+    if (key->kind == CM_META_U32) {
         uint32_t small = (uint32_t)number;
         memcpy(to, &small, sizeof small);
     } else {
@@ -143,21 +98,22 @@ static carom_result take_meta(cm_match_info *info, const meta_key *key, sqlite3_
 
 static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_match_error *error)
 {
-    for (size_t i = 0; i < META_KEYS; i++) {
+    for (size_t i = 0; i < CM_META_KEYS; i++) {
         char name[24], text[72];
         int code = sqlite3_step(rows);
         if (code != SQLITE_ROW && code != SQLITE_DONE) {
             return cm_match_db_wrong(&file->db, "meta", error);
         }
         bool read = code == SQLITE_ROW && cm_column_text(rows, 0, name, sizeof name);
-        while (read && meta_keys[i].is_optional && strcmp(name, meta_keys[i].name) > 0) {
+        while (read && cm_meta_keys[i].when != CM_META_ALWAYS &&
+               strcmp(name, cm_meta_keys[i].name) > 0) {
             i++;
         }
-        if (!read || strcmp(name, meta_keys[i].name) != 0) {
+        if (!read || strcmp(name, cm_meta_keys[i].name) != 0) {
             return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: key '%.23s': expected '%s'",
-                                  read && is_plain(name) ? name : "", meta_keys[i].name);
+                                  read && is_plain(name) ? name : "", cm_meta_keys[i].name);
         }
-        carom_result result = take_meta(&file->info, &meta_keys[i], rows, text, error);
+        carom_result result = take_meta(&file->info, &cm_meta_keys[i], rows, text, error);
         if (result != CAROM_OK) {
             return result;
         }
@@ -180,7 +136,7 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
                               "meta: module_file, module_source: expected nothing, or 64 "
                               "hexadecimal digits");
     }
-    if (file->info.sign_key[0] != '\0' && !is_hex(file->info.sign_key, 2 * CM_KEY_BYTES)) {
+    if (file->info.sign_key[0] != '\0' && !cm_text_is_hex(file->info.sign_key, 2 * CM_KEY_BYTES)) {
         return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
                               "meta: sign_key: expected nothing, or 64 hexadecimal digits");
     }

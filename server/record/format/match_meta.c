@@ -1,6 +1,7 @@
-// See the header; the order is that of the table and of the chain.
+// See the header.
 #include "server/record/format/match_meta.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,65 +12,73 @@
 #define CAROM_COMMIT "unknown"
 #endif
 
-static void text_row(cm_meta_row *row, const char *key, const char *text)
-{
-    row->key = key;
-    row->is_text = true;
-    snprintf(row->text, sizeof row->text, "%s", text);
-}
+#define KEY(kind, member, when)                                                                    \
+    {                                                                                              \
+#member, CM_META_##kind, offsetof(cm_match_info, member),                                  \
+            sizeof(((cm_match_info *)0)->member), CM_META_##when                                   \
+    }
 
-static void hex_row(cm_meta_row *row, const char *key, uint64_t value)
-{
-    row->key = key;
-    row->is_text = true;
-    snprintf(row->text, sizeof row->text, "%016llx", (unsigned long long)value);
-}
+const cm_meta_key cm_meta_keys[CM_META_KEYS] = {
+    KEY(TEXT, engine_text, ALWAYS),
+    KEY(U32, engine_version, ALWAYS),
+    KEY(NUMBER, gap_from, OF_SEAM),
+    KEY(NUMBER, gap_to, OF_SEAM),
+    KEY(HEX, layout_hash, ALWAYS),
+    KEY(HEX, match_id, ALWAYS),
+    KEY(TEXT, module, ALWAYS),
+    KEY(U32, module_abi, ALWAYS),
+    KEY(TEXT, module_file, ALWAYS),
+    KEY(TEXT, module_source, ALWAYS),
+    KEY(U32, module_version, ALWAYS),
+    KEY(HEX, origin, OF_SEAM),
+    KEY(HEX, parent, OF_SEAM),
+    KEY(NAME, room, LATER),
+    KEY(HEX, seed, ALWAYS),
+    KEY(TEXT, sign_key, ALWAYS),
+    KEY(NUMBER, started_unix_ms, ALWAYS),
+    KEY(U32, tick_rate, ALWAYS),
+};
 
-static void number_row(cm_meta_row *row, const char *key, uint64_t value)
-{
-    row->key = key;
-    row->is_text = false;
-    snprintf(row->text, sizeof row->text, "%llu", (unsigned long long)(value & INT64_MAX));
-}
-
-uint32_t cm_meta_rows(const cm_match_def *def, const char *sign_key,
-                      cm_meta_row rows[CM_META_ROWS_MAX])
+void cm_meta_begin(const cm_match_def *def, const char *sign_key, cm_match_info *info)
 {
     const carom_module *module = def->rules != NULL ? def->rules : cm_module_find(def->module);
     CM_ASSERT(module != NULL); // the store has started a game with it
     carom_world_def world;
     cm_scene_world_def(def->scene, &world);
-    cm_meta_row *row = rows;
-    text_row(row++, "engine_text", "carom, commit " CAROM_COMMIT);
-    number_row(row++, "engine_version", CAROM_ENGINE_VERSION);
-    if (def->parent != 0) {
-        number_row(row++, "gap_from", 0);
-        number_row(row++, "gap_to", def->gap_to);
-    }
-    hex_row(row++, "layout_hash", cm_layout_hash());
-    hex_row(row++, "match_id", def->match_id);
-    text_row(row++, "module", def->module);
-    number_row(row++, "module_abi", module->abi);
-    text_row(row++, "module_file", cm_module_file_hash(module));
-    text_row(row++, "module_source", module->source != NULL ? module->source : "");
-    number_row(row++, "module_version", def->module_version);
-    if (def->parent != 0) {
-        hex_row(row++, "origin", def->origin);
-        hex_row(row++, "parent", def->parent);
-    }
-    text_row(row++, "room", def->room != NULL ? def->room : "");
-    hex_row(row++, "seed", def->seed);
-    text_row(row++, "sign_key", sign_key);
-    number_row(row++, "started_unix_ms", def->started_unix_ms);
-    number_row(row++, "tick_rate", world.tick_rate);
-    return (uint32_t)(row - rows);
+    *info = (cm_match_info){.match_id = def->match_id,
+                            .engine_version = CAROM_ENGINE_VERSION,
+                            .layout_hash = cm_layout_hash(),
+                            .engine_text = "carom, commit " CAROM_COMMIT,
+                            .module_version = def->module_version,
+                            .module_abi = module->abi,
+                            .seed = def->seed,
+                            .started_unix_ms = def->started_unix_ms & INT64_MAX,
+                            .tick_rate = world.tick_rate,
+                            .parent = def->parent,
+                            .origin = def->origin,
+                            .gap_to = def->gap_to};
+    snprintf(info->module, sizeof info->module, "%s", def->module);
+    snprintf(info->module_file, sizeof info->module_file, "%s", cm_module_file_hash(module));
+    snprintf(info->module_source, sizeof info->module_source, "%s",
+             module->source != NULL ? module->source : "");
+    snprintf(info->room, sizeof info->room, "%s", def->room != NULL ? def->room : "");
+    snprintf(info->sign_key, sizeof info->sign_key, "%s", sign_key);
 }
 
-void cm_meta_set_gap_from(cm_meta_row *rows, uint32_t count, uint64_t gap_from)
+bool cm_meta_text(const cm_match_info *info, const cm_meta_key *key, char text[CM_META_TEXT_MAX])
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].key, "gap_from") == 0) {
-            number_row(&rows[i], "gap_from", gap_from);
-        }
+    const char *from = (const char *)info + key->offset;
+    uint64_t number = 0;
+    if (key->kind == CM_META_TEXT || key->kind == CM_META_NAME) {
+        snprintf(text, CM_META_TEXT_MAX, "%s", from);
+        return true;
     }
+    if (key->kind == CM_META_U32) {
+        number = *(const uint32_t *)(const void *)from;
+    } else {
+        memcpy(&number, from, sizeof number);
+    }
+    bool hex = key->kind == CM_META_HEX;
+    snprintf(text, CM_META_TEXT_MAX, hex ? "%016" PRIx64 : "%" PRIu64, number);
+    return hex;
 }

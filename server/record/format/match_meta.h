@@ -1,21 +1,38 @@
-// The head of a match file: the rows of its table `meta`, in the order of their keys.
+// The head of a match file: the rows of its table `meta`. One table of keys, in their order in the
+// file, which is that of the chain, serves the writer and the reader.
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_META_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_META_H
 
-#include "server/record/format/match_def.h"
+#include "server/record/format/match_file.h"
 
-#define CM_META_ROWS_MAX 18u
+#define CM_META_KEYS     18u
+#define CM_META_TEXT_MAX 72u
 
-typedef struct cm_meta_row {
-    const char *key;
-    bool is_text; // else a number, in decimal
-    char text[72];
-} cm_meta_row;
+typedef enum cm_meta_kind {
+    CM_META_HEX,
+    CM_META_NUMBER,
+    CM_META_U32,
+    CM_META_TEXT,
+    CM_META_NAME, // a text of printable characters without spaces
+} cm_meta_kind;
 
-// Returns how many. `sign_key`: its public half as text, or "".
-uint32_t cm_meta_rows(const cm_match_def *def, const char *sign_key,
-                      cm_meta_row rows[CM_META_ROWS_MAX]);
-// Of a match that goes on from another: the first tick of the gap, once it is known.
-void cm_meta_set_gap_from(cm_meta_row *rows, uint32_t count, uint64_t gap_from);
+typedef struct cm_meta_key {
+    const char *name;
+    cm_meta_kind kind;
+    size_t offset, size; // in cm_match_info
+    enum {
+        CM_META_ALWAYS,
+        CM_META_OF_SEAM, // of a match that goes on from another
+        CM_META_LATER,   // files of the first days have none
+    } when;
+} cm_meta_key;
+
+extern const cm_meta_key cm_meta_keys[CM_META_KEYS];
+
+// The head of a match that begins. `sign_key`: its public half as text, or "". The first tick of a
+// gap is set once it is known.
+void cm_meta_begin(const cm_match_def *def, const char *sign_key, cm_match_info *info);
+// A value as the chain has it. True if the table has it so too; else it is a number there.
+bool cm_meta_text(const cm_match_info *info, const cm_meta_key *key, char text[CM_META_TEXT_MAX]);
 
 #endif

@@ -322,15 +322,6 @@ static carom_result open_cursors(proving *run)
     return result;
 }
 
-static void read_key(const char *text, uint8_t key[CM_KEY_BYTES])
-{
-    for (size_t i = 0; i < CM_KEY_BYTES; i++) {
-        unsigned byte = 0;
-        sscanf(text + 2 * i, "%2x", &byte);
-        key[i] = (uint8_t)byte;
-    }
-}
-
 static void begin(proving *run, const uint8_t *public_key)
 {
     const cm_match_info *info = &run->file->info;
@@ -338,7 +329,7 @@ static void begin(proving *run, const uint8_t *public_key)
     memset(proof, 0, sizeof *proof);
     run->is_signed = proof->is_signed = info->sign_key[0] != '\0';
     if (run->is_signed) {
-        read_key(info->sign_key, run->sign_key);
+        cm_crypto_unhex(info->sign_key, strlen(info->sign_key), run->sign_key, CM_KEY_BYTES);
     }
     proof->has_key = public_key != NULL;
     proof->key_is_theirs = run->is_signed && public_key != NULL &&

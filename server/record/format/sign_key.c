@@ -20,24 +20,16 @@ static const char public_word[] = "carom-match-public ";
 
 static void write_line(char *text, size_t size, const char *word, const uint8_t *key)
 {
-    size_t at = (size_t)snprintf(text, size, "%s", word);
-    for (size_t i = 0; i < CM_SIGN_KEY_BYTES; i++) {
-        at += (size_t)snprintf(text + at, size - at, "%02x", key[i]);
-    }
-    snprintf(text + at, size - at, "\n");
+    char digits[DIGITS + 1];
+    cm_crypto_hex(key, CM_SIGN_KEY_BYTES, digits);
+    snprintf(text, size, "%s%s\n", word, digits);
+    cm_crypto_wipe(digits, sizeof digits);
 }
 
 static bool read_digits(const char *text, uint8_t *key)
 {
-    if (strspn(text, "0123456789abcdef") < DIGITS) {
-        return false;
-    }
-    for (size_t i = 0; i < CM_SIGN_KEY_BYTES; i++) {
-        unsigned byte = 0;
-        sscanf(text + 2 * i, "%2x", &byte);
-        key[i] = (uint8_t)byte;
-    }
-    return true;
+    return strspn(text, "0123456789abcdef") >= DIGITS &&
+           cm_crypto_unhex(text, DIGITS, key, CM_SIGN_KEY_BYTES);
 }
 
 static bool read_line(const char *text, size_t size, const char *word, uint8_t *key)
@@ -101,9 +93,7 @@ void cm_sign_key_text(const uint8_t *secret, char text[CM_SIGN_KEY_TEXT])
     text[0] = '\0';
     if (secret != NULL) {
         cm_crypto_sign_public(secret, key);
-        for (size_t i = 0; i < sizeof key; i++) {
-            snprintf(text + 2 * i, 3, "%02x", key[i]);
-        }
+        cm_crypto_hex(key, sizeof key, text);
     }
 }
 

@@ -90,21 +90,19 @@ bool cm_match_writer_begin(cm_match_writer *writer)
 
 // Head ----------------------------------------------------------------------------------------
 
-static void put_meta_row(cm_match_writer *writer, sqlite3_stmt *put, const cm_meta_row *row)
-{
-    if (writer->failed) {
-        return;
-    }
-    cm_sql_value value = row->is_text ? CM_TEXT(row->text) : CM_INT(strtoull(row->text, NULL, 10));
-    cm_match_writer_put(writer, put, CM_VALUES(CM_TEXT(row->key), value), "writing the head");
-    cm_chain_meta(&writer->chain, row->key, row->text);
-}
-
-static void put_meta(cm_match_writer *writer, const cm_match_start *start)
+static void put_meta(cm_match_writer *writer, const cm_match_info *meta)
 {
     sqlite3_stmt *put = prepare(writer, "INSERT INTO meta(key, value) VALUES(?1, ?2)");
-    for (uint32_t i = 0; i < start->meta_count; i++) {
-        put_meta_row(writer, put, &start->meta[i]);
+    for (uint32_t i = 0; i < CM_META_KEYS && !writer->failed; i++) {
+        const cm_meta_key *key = &cm_meta_keys[i];
+        char text[CM_META_TEXT_MAX];
+        if (key->when == CM_META_OF_SEAM && meta->parent == 0) {
+            continue;
+        }
+        cm_sql_value value =
+            cm_meta_text(meta, key, text) ? CM_TEXT(text) : CM_INT(strtoull(text, NULL, 10));
+        cm_match_writer_put(writer, put, CM_VALUES(CM_TEXT(key->name), value), "writing the head");
+        cm_chain_meta(&writer->chain, key->name, text);
     }
     sqlite3_finalize(put);
 }
@@ -185,7 +183,7 @@ static void write_head(cm_match_writer *writer, const cm_match_writer_def *def)
     CM_MATCH_SCHEMA(CREATE)
 #undef CREATE
     cm_chain_start(&writer->chain);
-    put_meta(writer, start);
+    put_meta(writer, &start->meta);
     put_scene(writer, start->scene, start->scene_size);
     prepare_all(writer);
     cm_recorded_tick tick = {.tick = start->tick, .hash = start->hash};

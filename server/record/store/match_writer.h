@@ -10,8 +10,7 @@ typedef struct cm_match_writer cm_match_writer;
 
 // With what a file begins. For the call.
 typedef struct cm_match_start {
-    cm_meta_row meta[CM_META_ROWS_MAX];
-    uint32_t meta_count;
+    cm_match_info meta;   // what of it `meta` has
     const uint8_t *scene; // packed
     size_t scene_size;
     uint64_t tick, hash; // the first, 0 where it goes on from no other; after it

@@ -70,7 +70,7 @@ static void take_meta(const cm_store *store, const cm_match_def *def, cm_match_s
 {
     char key[CM_SIGN_KEY_TEXT];
     cm_sign_key_text(store->has_secret ? store->secret : NULL, key);
-    start->meta_count = cm_meta_rows(def, key, start->meta);
+    cm_meta_begin(def, key, &start->meta);
 }
 
 static carom_result open_file(const cm_store *store, const cm_match_def *def, cm_match *match,
@@ -348,7 +348,7 @@ void cm_store_write_go_on(cm_store *store, cm_job *work)
     char *path = path_of(store, asked->match_id);
     leave_file(store, match);
     uint64_t gap_from = match->status.committed_tick + 1;
-    cm_meta_set_gap_from(asked->start.meta, asked->start.meta_count, gap_from);
+    asked->start.meta.gap_from = gap_from;
     cm_match_writer_def def = cm_store_writer_def(store);
     def.start = &asked->start;
     carom_result result =
