@@ -26,6 +26,11 @@ static inline cm_d3 cm_d3_from(carom_vec3 v)
     return cm_d3_of((double)v.x, (double)v.y, (double)v.z);
 }
 
+static inline double cm_d3_at(cm_d3 v, uint32_t axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
 static inline carom_vec3 cm_d3_round(cm_d3 v)
 {
     carom_vec3 r = {(float)v.x, (float)v.y, (float)v.z};

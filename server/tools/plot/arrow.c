@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "server/tools/plot/canvas.h"
 #include "server/tools/plot/ticks.h"
@@ -35,21 +34,12 @@ enum {
 static const char *const KIND_COLOR[KINDS] = {"#0057a8", "#8a2be2", "#c62828"};
 static const char *const KIND_NAME[KINDS] = {"velocity", "angular velocity", "impulse"};
 static const char *const KIND_UNIT[KINDS] = {"m/s", "rad/s", "N s"};
-static void vector(const cm_moment_body *body, int kind, double v[3])
-{
-    carom_vec3 from = kind == VELOCITY ? body->state.linear_velocity : body->state.angular_velocity;
-    if (kind == IMPULSE) {
-        memcpy(v, body->impulse, 3 * sizeof *v);
-        return;
-    }
-    v[0] = (double)from.x;
-    v[1] = (double)from.y;
-    v[2] = (double)from.z;
-}
 
-static double magnitude(const double v[3])
+static cm_d3 vector(const cm_moment_body *body, int kind)
 {
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    return kind == IMPULSE    ? body->impulse
+           : kind == VELOCITY ? cm_d3_from(body->state.linear_velocity)
+                              : cm_d3_from(body->state.angular_velocity);
 }
 
 void cm_arrows_measure(cm_canvas *c)
@@ -58,13 +48,12 @@ void cm_arrows_measure(cm_canvas *c)
         const cm_moment *moment = c->set->pictures[i].moment;
         for (uint32_t b = 0; b < moment->body_count; b++) {
             for (int kind = 0; kind < KINDS; kind++) {
-                double v[3];
-                vector(&moment->bodies[b], kind, v);
-                c->longest[kind] = fmax(c->longest[kind], magnitude(v));
+                double length = cm_d3_length(vector(&moment->bodies[b], kind));
+                c->longest[kind] = fmax(c->longest[kind], length);
             }
         }
     }
-    double edge = fmax(c->box[2] - c->box[0], c->box[3] - c->box[1]);
+    double edge = fmax(c->box.right - c->box.left, c->box.high - c->box.low);
     const double still[KINDS] = {STILL * edge, STILL, 1e-9};
     for (int kind = 0; kind < KINDS; kind++) {
         c->longest[kind] = c->longest[kind] > still[kind] ? c->longest[kind] : 0.0;
@@ -75,9 +64,9 @@ void cm_arrows_measure(cm_canvas *c)
     }
 }
 
-static void number_text(const double v[3], char *text, size_t size)
+static void number_text(cm_d3 v, char *text, size_t size)
 {
-    double length = magnitude(v), sum = v[0] + v[1] + v[2];
+    double length = cm_d3_length(v), sum = v.x + v.y + v.z;
     snprintf(text, size, length >= 999.5 && length < 1e6 ? "%.0f" : "%.3g",
              sum < -1e-6 * length ? -length : length);
 }
@@ -107,11 +96,10 @@ static double sphere_radius(const cm_moment *moment, const cm_moment_body *body)
 
 // The arrow of one kind; where its number goes and which way is left free.
 static cm_point draw_arrow(cm_canvas *c, cm_svg *svg, const cm_moment *moment,
-                           const cm_moment_body *body, int kind, const double v[3], cm_point *away)
+                           const cm_moment_body *body, int kind, cm_d3 v, cm_point *away)
 {
-    double center[3] = {(double)body->state.center_of_mass.x, (double)body->state.center_of_mass.y,
-                        (double)body->state.center_of_mass.z};
-    double length = magnitude(v), px = ARROW * length / c->longest[kind];
+    cm_d3 center = cm_d3_from(body->state.center_of_mass);
+    double length = cm_d3_length(v), px = ARROW * length / c->longest[kind];
     cm_point at = cm_camera_place(&c->camera, kind == IMPULSE ? body->point : center);
     cm_point flat = cm_camera_flat(&c->camera, v);
     double along = cm_camera_depth(&c->camera, v) / length;
@@ -161,9 +149,7 @@ static uint32_t choose(const cm_canvas *c, const cm_moment *moment, int kind, st
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < moment->body_count && c->longest[kind] > 0.0; i++) {
-        double v[3];
-        vector(&moment->bodies[i], kind, v);
-        double size = magnitude(v);
+        double size = cm_d3_length(vector(&moment->bodies[i], kind));
         if (size >= LEAST * c->longest[kind]) {
             chosen[count++] = (strength){size, i};
         }
@@ -175,7 +161,7 @@ static uint32_t choose(const cm_canvas *c, const cm_moment *moment, int kind, st
 
 typedef struct number {
     cm_point at, away;
-    double value[3];
+    cm_d3 value;
     int kind;
 } number;
 
@@ -194,7 +180,7 @@ void cm_arrows_draw(cm_canvas *c, cm_svg *svg, const cm_moment *moment)
         for (uint32_t i = 0; i < drawn; i++) {
             number *n = &numbers[count++];
             n->kind = kind;
-            vector(&moment->bodies[chosen[i].index], kind, n->value);
+            n->value = vector(&moment->bodies[chosen[i].index], kind);
             n->at = draw_arrow(c, svg, moment, &moment->bodies[chosen[i].index], kind, n->value,
                                &n->away);
         }

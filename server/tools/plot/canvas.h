@@ -15,9 +15,10 @@ typedef struct cm_canvas {
     const cm_picture_set *set;
     cm_camera camera;
     double longest[CM_ARROW_KINDS]; // of each kind, over all pictures; 0: none is drawn
-    double about[3], reach;         // of planes' patches
-    double box[4];                  // flat metres that are shown
-    cm_labels labels;               // of the picture being drawn
+    cm_d3 about;                    // of planes' patches
+    double reach;
+    cm_box box;       // flat metres that are shown
+    cm_labels labels; // of the picture being drawn
 } cm_canvas;
 
 // Text over a drawing.

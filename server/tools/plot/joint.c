@@ -12,18 +12,9 @@
 #define AXIS   13.0 // px to each side
 #define RADIUS 3.2  // px
 
-static void to_doubles(carom_vec3 v, double out[3])
-{
-    out[0] = (double)v.x;
-    out[1] = (double)v.y;
-    out[2] = (double)v.z;
-}
-
 static cm_point place(const cm_canvas *c, carom_vec3 at)
 {
-    double v[3];
-    to_doubles(at, v);
-    return cm_camera_place(&c->camera, v);
+    return cm_camera_place(&c->camera, cm_d3_from(at));
 }
 
 static bool has_axis(carom_joint_type type)
@@ -34,9 +25,7 @@ static bool has_axis(carom_joint_type type)
 
 static void draw_axis(const cm_canvas *c, cm_svg *svg, cm_point at, carom_vec3 axis)
 {
-    double v[3];
-    to_doubles(axis, v);
-    cm_point flat = cm_camera_flat(&c->camera, v);
+    cm_point flat = cm_camera_flat(&c->camera, cm_d3_from(axis));
     if (hypot(flat.x, flat.y) > 0.1) {
         cm_svg_line(svg, at.x - AXIS * flat.x, at.y + AXIS * flat.y, at.x + AXIS * flat.x,
                     at.y - AXIS * flat.y, LINE);

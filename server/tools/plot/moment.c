@@ -34,31 +34,22 @@ static void find_impulse(const carom_world *world, uint32_t slot, const cm_befor
 {
     const carom_body_state *s = &body->state;
     carom_body_def def;
-    body->point[0] = (double)s->center_of_mass.x;
-    body->point[1] = (double)s->center_of_mass.y;
-    body->point[2] = (double)s->center_of_mass.z;
+    body->point = cm_d3_from(s->center_of_mass);
     if (before == NULL || slot >= before->count || s->type != CAROM_BODY_DYNAMIC) {
         return;
     }
-    carom_vec3 g = carom_world_gravity(world), old = before->velocity[slot];
     double h = 1.0 / carom_world_tick_rate(world), m = (double)s->mass;
     (void)carom_body_get_def(world, carom_world_body_at(world, slot), &def); // it lives
-    double scale = (double)def.gravity_scale * m;
-    body->impulse[0] = m * ((double)s->linear_velocity.x - (double)old.x) -
-                       h * (scale * (double)g.x + (double)def.force.x);
-    body->impulse[1] = m * ((double)s->linear_velocity.y - (double)old.y) -
-                       h * (scale * (double)g.y + (double)def.force.y);
-    body->impulse[2] = m * ((double)s->linear_velocity.z - (double)old.z) -
-                       h * (scale * (double)g.z + (double)def.force.z);
+    cm_d3 gained = cm_d3_sub(cm_d3_from(s->linear_velocity), cm_d3_from(before->velocity[slot]));
+    cm_d3 held = cm_d3_mad(cm_d3_from(def.force), (double)def.gravity_scale * m,
+                           cm_d3_from(carom_world_gravity(world)));
+    body->impulse = cm_d3_mad(cm_d3_scale(m, gained), -h, held);
     uint32_t count = 0, mine = 0;
     const carom_contact_event *events = carom_world_contact_events(world, &count);
     for (uint32_t i = 0; i < count; i++) {
         const carom_contact_event *e = &events[i];
         if (e->begin && !e->sensor && (e->body_a.index == slot || e->body_b.index == slot)) {
-            body->point[0] = mine == 0 ? (double)e->point.x : (double)s->center_of_mass.x;
-            body->point[1] = mine == 0 ? (double)e->point.y : (double)s->center_of_mass.y;
-            body->point[2] = mine == 0 ? (double)e->point.z : (double)s->center_of_mass.z;
-            mine++;
+            body->point = cm_d3_from(mine++ == 0 ? e->point : s->center_of_mass);
         }
     }
 }

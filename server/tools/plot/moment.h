@@ -3,14 +3,15 @@
 #define CM_SERVER_TOOLS_PLOT_MOMENT_H
 
 #include "server/tools/offline/offline.h"
+#include "shared/base/dvec.h"
 
 typedef struct cm_moment_body {
     char name[CM_NAME_MAX];
     carom_body_state state;
     // N s, what contacts and joints did in the tick that led here: the change of the momentum less
     // what gravity and held forces gave. Zero at tick 0.
-    double impulse[3];
-    double point[3]; // where it acts: the contact that began in that tick, else the centre of mass
+    cm_d3 impulse;
+    cm_d3 point; // where it acts: the contact that began in that tick, else the centre of mass
     uint32_t first_shape, shape_count;
 } cm_moment_body;
 

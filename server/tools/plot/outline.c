@@ -13,33 +13,18 @@
 #define EDGE       "stroke=\"#30383f\" stroke-width=\"1\" stroke-linejoin=\"round\""
 #define FACE_ALPHA "fill-opacity=\"0.9\""
 
-static const double LIGHT[3] = {-0.35, 0.85, 0.4};
+static const cm_d3 LIGHT = {-0.35, 0.85, 0.4};
 
-static double dot(const double a[3], const double b[3])
+cm_d3 cm_turn(carom_quat q, cm_d3 v)
 {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-void cm_turn(carom_quat q, const double v[3], double turned[3])
-{
-    double u[3] = {(double)q.x, (double)q.y, (double)q.z}, t[3], s[3];
-    cross(u, v, t);
-    cross(u, t, s);
-    for (int k = 0; k < 3; k++) {
-        turned[k] = v[k] + 2.0 * ((double)q.w * t[k] + s[k]);
-    }
+    cm_d3 u = {(double)q.x, (double)q.y, (double)q.z}, t = cm_d3_cross(u, v);
+    cm_d3 s = cm_d3_mad(cm_d3_cross(u, t), (double)q.w, t);
+    return cm_d3_mad(v, 2.0, s);
 }
 
 void cm_camera_set(cm_camera *camera, cm_view_kind kind)
 {
-    static const double FLAT[][3][3] = {
+    static const cm_d3 FLAT[][3] = {
         [CM_VIEW_XY] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
         [CM_VIEW_SCREEN] = {{1, 0, 0}, {0, -1, 0}, {0, 0, 1}},
         [CM_VIEW_XZ] = {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}},
@@ -47,126 +32,125 @@ void cm_camera_set(cm_camera *camera, cm_view_kind kind)
     };
     *camera = (cm_camera){.kind = kind, .scale = 1.0};
     if (kind != CM_VIEW_OBLIQUE) {
-        memcpy(camera->right, FLAT[kind][0], sizeof camera->right);
-        memcpy(camera->up, FLAT[kind][1], sizeof camera->up);
-        memcpy(camera->toward, FLAT[kind][2], sizeof camera->toward);
+        camera->right = FLAT[kind][0];
+        camera->up = FLAT[kind][1];
+        camera->toward = FLAT[kind][2];
         return;
     }
     const double yaw = 0.55, pitch = 0.4;
     double sy = sin(yaw), cy = cos(yaw), sp = sin(pitch), cp = cos(pitch);
-    double right[3] = {cy, 0.0, -sy}, up[3] = {-sy * sp, cp, -cy * sp};
-    double toward[3] = {sy * cp, sp, cy * cp};
-    memcpy(camera->right, right, sizeof right);
-    memcpy(camera->up, up, sizeof up);
-    memcpy(camera->toward, toward, sizeof toward);
+    camera->right = cm_d3_of(cy, 0.0, -sy);
+    camera->up = cm_d3_of(-sy * sp, cp, -cy * sp);
+    camera->toward = cm_d3_of(sy * cp, sp, cy * cp);
 }
 
-cm_point cm_camera_flat(const cm_camera *camera, const double at[3])
+cm_point cm_camera_flat(const cm_camera *camera, cm_d3 at)
 {
-    return (cm_point){dot(camera->right, at), dot(camera->up, at)};
+    return (cm_point){cm_d3_dot(camera->right, at), cm_d3_dot(camera->up, at)};
 }
 
-cm_point cm_camera_place(const cm_camera *camera, const double at[3])
+cm_point cm_camera_place(const cm_camera *camera, cm_d3 at)
 {
     cm_point flat = cm_camera_flat(camera, at);
     return (cm_point){camera->x + camera->scale * flat.x, camera->y - camera->scale * flat.y};
 }
 
-double cm_camera_depth(const cm_camera *camera, const double at[3])
+double cm_camera_depth(const cm_camera *camera, cm_d3 at)
 {
-    return dot(camera->toward, at);
+    return cm_d3_dot(camera->toward, at);
+}
+
+void cm_box_grow(cm_box *box, cm_point point)
+{
+    box->left = fmin(box->left, point.x);
+    box->low = fmin(box->low, point.y);
+    box->right = fmax(box->right, point.x);
+    box->high = fmax(box->high, point.y);
 }
 
 void cm_outline_set(cm_outline *outline, const carom_shape_def *shape, carom_vec3 position,
                     carom_quat orientation)
 {
-    double local[3] = {(double)shape->position.x, (double)shape->position.y,
-                       (double)shape->position.z};
-    double place[3] = {(double)position.x, (double)position.y, (double)position.z}, moved[3];
+    const cm_d3 x = {1, 0, 0}, y = {0, 1, 0}, z = {0, 0, 1};
     outline->shape = shape;
-    cm_turn(orientation, local, moved);
-    for (int k = 0; k < 3; k++) {
-        double unit[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}, once[3];
-        cm_turn(shape->orientation, unit, once);
-        cm_turn(orientation, once, outline->axis[k]);
-        outline->center[k] = place[k] + moved[k];
-    }
+    outline->center =
+        cm_d3_add(cm_d3_from(position), cm_turn(orientation, cm_d3_from(shape->position)));
+    outline->axis = (cm_dmat){cm_turn(orientation, cm_turn(shape->orientation, x)),
+                              cm_turn(orientation, cm_turn(shape->orientation, y)),
+                              cm_turn(orientation, cm_turn(shape->orientation, z))};
 }
 
-static void corner(const cm_outline *o, double x, double y, double z, double at[3])
+static cm_d3 corner(const cm_outline *o, double x, double y, double z)
 {
-    for (int k = 0; k < 3; k++) {
-        at[k] = o->center[k] + o->axis[0][k] * x + o->axis[1][k] * y + o->axis[2][k] * z;
-    }
+    return cm_d3_add(o->center, cm_dmat_mul(&o->axis, cm_d3_of(x, y, z)));
 }
 
 // Points whose flat hull is the shape's silhouette (round shapes: to a sixteenth of a turn's sag).
-static uint32_t corners(const cm_outline *o, const cm_camera *camera, double at[CORNERS][3])
+static uint32_t corners(const cm_outline *o, const cm_camera *camera, cm_d3 at[CORNERS])
 {
     const carom_shape_def *s = o->shape;
     uint32_t count = 0;
     if (s->type == CAROM_SHAPE_BOX) {
         for (int i = 0; i < 8; i++) {
-            corner(o, (i & 1 ? 1 : -1) * (double)s->half_extents.x,
-                   (i & 2 ? 1 : -1) * (double)s->half_extents.y,
-                   (i & 4 ? 1 : -1) * (double)s->half_extents.z, at[count++]);
+            at[count++] = corner(o, (i & 1 ? 1 : -1) * (double)s->half_extents.x,
+                                 (i & 2 ? 1 : -1) * (double)s->half_extents.y,
+                                 (i & 4 ? 1 : -1) * (double)s->half_extents.z);
         }
     } else if (s->type == CAROM_SHAPE_HULL && s->hull != NULL) {
         uint32_t vertices = 0;
         const carom_vec3 *v = carom_hull_vertices(s->hull, &vertices);
         for (uint32_t i = 0; i < vertices && count < CORNERS; i++) {
-            corner(o, (double)v[i].x, (double)v[i].y, (double)v[i].z, at[count++]);
+            at[count++] = corner(o, (double)v[i].x, (double)v[i].y, (double)v[i].z);
         }
     } else if (s->type == CAROM_SHAPE_CYLINDER) {
         for (uint32_t i = 0; i < 2 * RING; i++) {
             double angle = 6.283185307179586 * (i / 2) / RING;
-            corner(o, (double)s->radius * cos(angle), (i & 1 ? -1.0 : 1.0) * (double)s->half_height,
-                   (double)s->radius * sin(angle), at[count++]);
+            at[count++] = corner(o, (double)s->radius * cos(angle),
+                                 (i & 1 ? -1.0 : 1.0) * (double)s->half_height,
+                                 (double)s->radius * sin(angle));
         }
     } else if (s->type == CAROM_SHAPE_CAPSULE || s->type == CAROM_SHAPE_SPHERE) {
         double half = s->type == CAROM_SHAPE_CAPSULE ? (double)s->half_height : 0.0;
         for (uint32_t i = 0; i < 2 * RING; i++) {
             double angle = 6.283185307179586 * (i / 2) / RING;
-            corner(o, 0.0, i & 1 ? -half : half, 0.0, at[count]);
-            for (int k = 0; k < 3; k++) {
-                at[count][k] += (double)s->radius *
-                                (cos(angle) * camera->right[k] + sin(angle) * camera->up[k]);
-            }
-            count++;
+            cm_d3 out = cm_d3_mad(cm_d3_scale(cos(angle), camera->right), sin(angle), camera->up);
+            at[count++] =
+                cm_d3_mad(corner(o, 0.0, i & 1 ? -half : half, 0.0), (double)s->radius, out);
         }
     }
     return count;
 }
 
-void cm_outline_grow(const cm_outline *outline, const cm_camera *camera, double box[4])
+void cm_outline_grow(const cm_outline *outline, const cm_camera *camera, cm_box *box)
 {
-    double at[CORNERS][3];
+    cm_d3 at[CORNERS];
     uint32_t count = corners(outline, camera, at);
     for (uint32_t i = 0; i < count; i++) {
-        cm_point p = cm_camera_flat(camera, at[i]);
-        box[0] = fmin(box[0], p.x);
-        box[1] = fmin(box[1], p.y);
-        box[2] = fmax(box[2], p.x);
-        box[3] = fmax(box[3], p.y);
+        cm_box_grow(box, cm_camera_flat(camera, at[i]));
     }
 }
 
+static void face_style(const int fill[3], double light, char *style, size_t size)
+{
+    snprintf(style, size, "fill=\"#%02x%02x%02x\" " FACE_ALPHA " " EDGE,
+             (unsigned)lround(fill[0] * light), (unsigned)lround(fill[1] * light),
+             (unsigned)lround(fill[2] * light));
+}
+
 // Draws a flat face if it looks toward the eye.
-static void draw_face(cm_svg *svg, const cm_camera *camera, const double (*at)[3], uint32_t count,
-                      const double normal[3], const int fill[3])
+static void draw_face(cm_svg *svg, const cm_camera *camera, const cm_d3 *at, uint32_t count,
+                      cm_d3 normal, const int fill[3])
 {
     cm_point points[CORNERS];
     char style[160];
-    if (dot(normal, camera->toward) < 1e-6 || count > CORNERS) {
+    if (cm_d3_dot(normal, camera->toward) < 1e-6 || count > CORNERS) {
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         points[i] = cm_camera_place(camera, at[i]);
     }
-    double light = camera->kind == CM_VIEW_OBLIQUE ? 0.78 + 0.22 * dot(normal, LIGHT) : 1.0;
-    snprintf(style, sizeof style, "fill=\"#%02x%02x%02x\" " FACE_ALPHA " " EDGE,
-             (unsigned)lround(fill[0] * light), (unsigned)lround(fill[1] * light),
-             (unsigned)lround(fill[2] * light));
+    double light = camera->kind == CM_VIEW_OBLIQUE ? 0.78 + 0.22 * cm_d3_dot(normal, LIGHT) : 1.0;
+    face_style(fill, light, style, sizeof style);
     cm_svg_polyline(svg, points, count, true, style);
 }
 
@@ -176,18 +160,17 @@ static void draw_box(cm_svg *svg, const cm_outline *o, const cm_camera *camera, 
                             (double)o->shape->half_extents.z};
     for (int face = 0; face < 6; face++) {
         int k = face / 2, u = (k + 1) % 3, v = (k + 2) % 3;
-        double side = face % 2 ? -1.0 : 1.0, normal[3], at[4][3];
+        double side = face % 2 ? -1.0 : 1.0;
+        cm_d3 at[4];
         for (int i = 0; i < 4; i++) {
             double local[3];
             local[k] = side * half[k];
             local[u] = (i == 0 || i == 3 ? -1.0 : 1.0) * half[u];
             local[v] = (i < 2 ? -1.0 : 1.0) * half[v];
-            corner(o, local[0], local[1], local[2], at[i]);
+            at[i] = corner(o, local[0], local[1], local[2]);
         }
-        for (int i = 0; i < 3; i++) {
-            normal[i] = side * o->axis[k][i];
-        }
-        draw_face(svg, camera, at, 4, normal, fill);
+        cm_d3 axis = k == 0 ? o->axis.x : k == 1 ? o->axis.y : o->axis.z;
+        draw_face(svg, camera, at, 4, cm_d3_scale(side, axis), fill);
     }
 }
 
@@ -197,31 +180,19 @@ static void draw_hull(cm_svg *svg, const cm_outline *o, const cm_camera *camera,
     const carom_vec3 *v = carom_hull_vertices(o->shape->hull, &vertices);
     for (uint32_t face = 0;; face++) {
         const uint8_t *indices = carom_hull_face(o->shape->hull, face, &count);
-        double at[CORNERS][3], a[3], b[3], normal[3];
+        cm_d3 at[CORNERS], sum = {0.0, 0.0, 0.0};
         if (indices == NULL) {
             return;
         }
         for (uint32_t i = 0; i < count && i < CORNERS; i++) {
             carom_vec3 p = v[indices[i]];
-            corner(o, (double)p.x, (double)p.y, (double)p.z, at[i]);
+            at[i] = corner(o, (double)p.x, (double)p.y, (double)p.z);
         }
         // Counter-clockwise corners: the sum of cross products is along the outward normal.
-        double sum[3] = {0.0, 0.0, 0.0};
         for (uint32_t i = 1; i + 1 < count; i++) {
-            for (int k = 0; k < 3; k++) {
-                a[k] = at[i][k] - at[0][k];
-                b[k] = at[i + 1][k] - at[0][k];
-            }
-            cross(a, b, normal);
-            for (int k = 0; k < 3; k++) {
-                sum[k] += normal[k];
-            }
+            sum = cm_d3_add(sum, cm_d3_cross(cm_d3_sub(at[i], at[0]), cm_d3_sub(at[i + 1], at[0])));
         }
-        double length = sqrt(dot(sum, sum));
-        for (int k = 0; k < 3; k++) {
-            normal[k] = length > 0.0 ? sum[k] / length : 0.0;
-        }
-        draw_face(svg, camera, at, count, normal, fill);
+        draw_face(svg, camera, at, count, cm_d3_unit(sum), fill);
     }
 }
 
@@ -257,29 +228,25 @@ static uint32_t silhouette(cm_point *points, uint32_t count, cm_point *out)
 
 static void draw_round(cm_svg *svg, const cm_outline *o, const cm_camera *camera, const int fill[3])
 {
-    double at[CORNERS][3];
+    cm_d3 at[CORNERS], ring[RING];
     cm_point points[CORNERS], out[2 * CORNERS];
     char style[160];
     uint32_t count = corners(o, camera, at);
     for (uint32_t i = 0; i < count; i++) {
         points[i] = cm_camera_place(camera, at[i]);
     }
-    snprintf(style, sizeof style, "fill=\"#%02x%02x%02x\" " FACE_ALPHA " " EDGE, (unsigned)fill[0],
-             (unsigned)fill[1], (unsigned)fill[2]);
+    face_style(fill, 1.0, style, sizeof style);
     count = silhouette(points, count, out);
     cm_svg_polyline(svg, out, count, true, style);
     if (o->shape->type == CAROM_SHAPE_CYLINDER) {
-        double side = dot(o->axis[1], camera->toward) < 0.0 ? -1.0 : 1.0, normal[3];
-        double ring[RING][3];
+        double side = cm_d3_dot(o->axis.y, camera->toward) < 0.0 ? -1.0 : 1.0;
         for (uint32_t i = 0; i < RING; i++) {
             double angle = 6.283185307179586 * i / RING;
-            corner(o, (double)o->shape->radius * cos(angle), side * (double)o->shape->half_height,
-                   (double)o->shape->radius * sin(angle), ring[i]);
+            ring[i] =
+                corner(o, (double)o->shape->radius * cos(angle),
+                       side * (double)o->shape->half_height, (double)o->shape->radius * sin(angle));
         }
-        for (int k = 0; k < 3; k++) {
-            normal[k] = side * o->axis[1][k];
-        }
-        draw_face(svg, camera, ring, RING, normal, fill);
+        draw_face(svg, camera, ring, RING, cm_d3_scale(side, o->axis.y), fill);
     }
 }
 
@@ -288,14 +255,11 @@ static void draw_sphere(cm_svg *svg, const cm_outline *o, const cm_camera *camer
                         const int fill[3])
 {
     char style[160];
-    double rim[3];
     cm_point center = cm_camera_place(camera, o->center);
-    snprintf(style, sizeof style, "fill=\"#%02x%02x%02x\" " FACE_ALPHA " " EDGE, (unsigned)fill[0],
-             (unsigned)fill[1], (unsigned)fill[2]);
+    face_style(fill, 1.0, style, sizeof style);
     cm_svg_circle(svg, center.x, center.y, (double)o->shape->radius * camera->scale, style);
-    corner(o, (double)o->shape->radius, 0.0, 0.0, rim);
-    if (dot(o->axis[0], camera->toward) > -1e-6) {
-        cm_point end = cm_camera_place(camera, rim);
+    if (cm_d3_dot(o->axis.x, camera->toward) > -1e-6) {
+        cm_point end = cm_camera_place(camera, corner(o, (double)o->shape->radius, 0.0, 0.0));
         cm_svg_line(svg, center.x, center.y, end.x, end.y,
                     "stroke=\"#30383f\" stroke-width=\"1\" stroke-opacity=\"0.55\"");
     }

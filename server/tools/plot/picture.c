@@ -38,7 +38,7 @@ double cm_pictures_height(const cm_picture_set *set)
 }
 
 static void grow_by(const cm_moment *moment, const cm_moment_body *body, const cm_camera *camera,
-                    double box[4])
+                    cm_box *box)
 {
     for (uint32_t i = 0; i < body->shape_count; i++) {
         cm_outline outline;
@@ -47,13 +47,7 @@ static void grow_by(const cm_moment *moment, const cm_moment_body *body, const c
         cm_outline_grow(&outline, camera, box);
     }
     if (body->state.type != CAROM_BODY_STATIC) {
-        double at[3] = {(double)body->state.center_of_mass.x, (double)body->state.center_of_mass.y,
-                        (double)body->state.center_of_mass.z};
-        cm_point p = cm_camera_flat(camera, at);
-        box[0] = fmin(box[0], p.x);
-        box[1] = fmin(box[1], p.y);
-        box[2] = fmax(box[2], p.x);
-        box[3] = fmax(box[3], p.y);
+        cm_box_grow(box, cm_camera_flat(camera, cm_d3_from(body->state.center_of_mass)));
     }
 }
 
@@ -66,33 +60,24 @@ uint32_t cm_movable_count(const cm_moment *moment)
     return count;
 }
 
-static void join_box(double box[4], const double more[4])
+static void join_box(cm_box *box, const cm_box *more)
 {
-    box[0] = fmin(box[0], more[0]);
-    box[1] = fmin(box[1], more[1]);
-    box[2] = fmax(box[2], more[2]);
-    box[3] = fmax(box[3], more[3]);
+    cm_box_grow(box, (cm_point){more->left, more->low});
+    cm_box_grow(box, (cm_point){more->right, more->high});
 }
 
-static bool is_empty(const double box[4])
+static bool is_empty(const cm_box *box)
 {
-    return box[0] > box[2];
+    return box->left > box->right;
 }
 
-static double size_of(const double box[4])
+static double size_of(const cm_box *box)
 {
-    return fmax(box[2] - box[0], box[3] - box[1]);
-}
-
-static void grow_point(carom_vec3 v, const cm_camera *camera, double box[4])
-{
-    const double at[3] = {(double)v.x, (double)v.y, (double)v.z};
-    cm_point p = cm_camera_flat(camera, at);
-    join_box(box, (const double[4]){p.x, p.y, p.x, p.y});
+    return fmax(box->right - box->left, box->high - box->low);
 }
 
 // All that can move, and the anchors of joints.
-static void grow_by_movable(const cm_canvas *c, double box[4])
+static void grow_by_movable(const cm_canvas *c, cm_box *box)
 {
     for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *moment = c->set->pictures[i].moment;
@@ -102,38 +87,37 @@ static void grow_by_movable(const cm_canvas *c, double box[4])
             }
         }
         for (uint32_t j = 0; j < moment->joint_count; j++) {
-            grow_point(moment->joints[j].state.anchor_a, &c->camera, box);
-            grow_point(moment->joints[j].state.anchor_b, &c->camera, box);
+            const carom_joint_state *joint = &moment->joints[j].state;
+            cm_box_grow(box, cm_camera_flat(&c->camera, cm_d3_from(joint->anchor_a)));
+            cm_box_grow(box, cm_camera_flat(&c->camera, cm_d3_from(joint->anchor_b)));
         }
     }
 }
 
-static void grow_by_static(const cm_canvas *c, double box[4])
+static void grow_by_static(const cm_canvas *c, cm_box *box)
 {
-    double moving[4], size = fmax(size_of(box), 1e-6);
+    const cm_box moving = *box;
+    double size = fmax(size_of(box), 1e-6);
     bool alone = is_empty(box);
-    memcpy(moving, box, sizeof moving);
     for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *moment = c->set->pictures[i].moment;
         for (uint32_t b = 0; b < moment->body_count; b++) {
-            double still[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+            cm_box still = CM_BOX_EMPTY, both = moving;
             if (moment->bodies[b].state.type == CAROM_BODY_STATIC) {
-                grow_by(moment, &moment->bodies[b], &c->camera, still);
+                grow_by(moment, &moment->bodies[b], &c->camera, &still);
             }
-            if (is_empty(still)) {
+            if (is_empty(&still)) {
                 continue;
             }
-            double both[4];
-            memcpy(both, moving, sizeof both);
-            join_box(both, still);
-            if (!alone && (size_of(still) > WHOLE * size || size_of(both) > AWAY * size)) {
+            join_box(&both, &still);
+            if (!alone && (size_of(&still) > WHOLE * size || size_of(&both) > AWAY * size)) {
                 double more = NEAR * size;
-                still[0] = fmin(fmax(still[0], moving[0] - more), moving[2]);
-                still[1] = fmin(fmax(still[1], moving[1] - more), moving[3]);
-                still[2] = fmax(fmin(still[2], moving[2] + more), moving[0]);
-                still[3] = fmax(fmin(still[3], moving[3] + more), moving[1]);
+                still.left = fmin(fmax(still.left, moving.left - more), moving.right);
+                still.low = fmin(fmax(still.low, moving.low - more), moving.high);
+                still.right = fmax(fmin(still.right, moving.right + more), moving.left);
+                still.high = fmax(fmin(still.high, moving.high + more), moving.low);
             }
-            join_box(box, still);
+            join_box(box, &still);
         }
     }
 }
@@ -141,55 +125,48 @@ static void grow_by_static(const cm_canvas *c, double box[4])
 // Finds the box to show; then the scale and the size of planes' patches.
 static void find_box(cm_canvas *c)
 {
-    double *box = c->box;
-    box[0] = box[1] = INFINITY;
-    box[2] = box[3] = -INFINITY;
+    cm_box *box = &c->box;
+    *box = CM_BOX_EMPTY;
     grow_by_movable(c, box);
     grow_by_static(c, box);
     if (is_empty(box)) {
-        box[0] = box[1] = -1.0;
-        box[2] = box[3] = 1.0;
+        *box = (cm_box){-1.0, -1.0, 1.0, 1.0};
     }
-    double width = fmax(box[2] - box[0], 1e-6), height = fmax(box[3] - box[1], 1e-6);
+    double width = fmax(box->right - box->left, 1e-6), height = fmax(box->high - box->low, 1e-6);
     double scale = fmin((CM_PICTURE_WIDTH - 2.0 * MARGIN) / width,
                         (CM_PICTURE_HEIGHT - 2.0 * MARGIN) / height);
     c->camera.scale = scale;
-    for (int k = 0; k < 3; k++) {
-        c->about[k] = 0.5 * (box[0] + box[2]) * c->camera.right[k] +
-                      0.5 * (box[1] + box[3]) * c->camera.up[k];
-    }
+    c->about = cm_d3_mad(cm_d3_scale(0.5 * (box->left + box->right), c->camera.right),
+                         0.5 * (box->low + box->high), c->camera.up);
     c->reach = 0.62 * fmax(CM_PICTURE_WIDTH, CM_PICTURE_HEIGHT) / scale;
 }
 
 // The middle of what is shown, in space: planes are drawn about it.
 static void find_middle(cm_canvas *c)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    cm_d3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
     for (uint32_t i = 0; i < c->set->count; i++) {
         const cm_moment *m = c->set->pictures[i].moment;
         for (uint32_t b = 0; b < m->body_count; b++) {
             const carom_body_state *s = &m->bodies[b].state;
-            double at[3] = {(double)s->position.x, (double)s->position.y, (double)s->position.z};
+            cm_d3 at = cm_d3_from(s->position);
             cm_point flat = cm_camera_flat(&c->camera, at);
-            bool shown = flat.x >= c->box[0] && flat.x <= c->box[2] && flat.y >= c->box[1] &&
-                         flat.y <= c->box[3];
+            bool shown = flat.x >= c->box.left && flat.x <= c->box.right && flat.y >= c->box.low &&
+                         flat.y <= c->box.high;
             bool plane = m->bodies[b].shape_count > 0 &&
                          m->shapes[m->bodies[b].first_shape].type == CAROM_SHAPE_PLANE;
-            bool counts = s->type != CAROM_BODY_STATIC || (shown && !plane);
-            for (int k = 0; k < 3 && counts; k++) {
-                low[k] = fmin(low[k], at[k]);
-                high[k] = fmax(high[k], at[k]);
+            if (s->type != CAROM_BODY_STATIC || (shown && !plane)) {
+                low = cm_d3_of(fmin(low.x, at.x), fmin(low.y, at.y), fmin(low.z, at.z));
+                high = cm_d3_of(fmax(high.x, at.x), fmax(high.y, at.y), fmax(high.z, at.z));
             }
         }
     }
-    double spread = 0.0;
-    for (int k = 0; k < 3 && low[0] <= high[0]; k++) {
-        c->about[k] = 0.5 * (low[k] + high[k]);
-        spread = fmax(spread, high[k] - low[k]);
-    }
-    if (low[0] <= high[0]) {
-        double size = fmax(c->box[2] - c->box[0], c->box[3] - c->box[1]);
-        c->reach = c->camera.kind == CM_VIEW_OBLIQUE ? fmax(0.6 * size, 0.6 * spread) : c->reach;
+    if (low.x <= high.x) {
+        cm_d3 size = cm_d3_sub(high, low);
+        double spread = fmax(fmax(size.x, size.y), size.z);
+        c->about = cm_d3_scale(0.5, cm_d3_add(low, high));
+        c->reach =
+            c->camera.kind == CM_VIEW_OBLIQUE ? 0.6 * fmax(size_of(&c->box), spread) : c->reach;
     }
 }
 
@@ -237,9 +214,8 @@ static void draw_bodies(const cm_canvas *c, cm_svg *svg, const cm_moment *moment
     }
     for (uint32_t i = 0; i < moment->body_count; i++) {
         const carom_body_state *s = &moment->bodies[i].state;
-        double at[3] = {(double)s->center_of_mass.x, (double)s->center_of_mass.y,
-                        (double)s->center_of_mass.z};
-        order[i] = (drawn){cm_camera_depth(&c->camera, at), i, s->type == CAROM_BODY_STATIC};
+        double depth = cm_camera_depth(&c->camera, cm_d3_from(s->center_of_mass));
+        order[i] = (drawn){depth, i, s->type == CAROM_BODY_STATIC};
     }
     qsort(order, moment->body_count, sizeof *order, far_first);
     for (uint32_t i = 0; i < moment->body_count; i++) {
@@ -252,15 +228,15 @@ static void draw_bodies(const cm_canvas *c, cm_svg *svg, const cm_moment *moment
 static bool page_box(const cm_canvas *c, const cm_moment *moment, const cm_moment_body *body,
                      double page[4])
 {
-    double box[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    cm_box box = CM_BOX_EMPTY;
     if (body->state.type == CAROM_BODY_STATIC) {
         return false;
     }
-    grow_by(moment, body, &c->camera, box);
-    page[0] = c->camera.x + c->camera.scale * box[0];
-    page[1] = c->camera.y - c->camera.scale * box[3];
-    page[2] = c->camera.x + c->camera.scale * box[2];
-    page[3] = c->camera.y - c->camera.scale * box[1];
+    grow_by(moment, body, &c->camera, &box);
+    page[0] = c->camera.x + c->camera.scale * box.left;
+    page[1] = c->camera.y - c->camera.scale * box.high;
+    page[2] = c->camera.x + c->camera.scale * box.right;
+    page[3] = c->camera.y - c->camera.scale * box.low;
     return true;
 }
 
@@ -309,7 +285,7 @@ static void draw_tripod(const cm_canvas *c, cm_svg *svg, double left, double bot
                                                            : 18.0);
     double y = bottom - (down ? 50.0 : c->camera.kind == CM_VIEW_OBLIQUE ? 30.0 : 18.0);
     for (int k = 0; k < 3; k++) {
-        double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
+        const cm_d3 axis = {k == 0, k == 1, k == 2};
         cm_point flat = cm_camera_flat(&c->camera, axis);
         double size = hypot(flat.x, flat.y);
         if (size < 0.1) {
@@ -328,8 +304,9 @@ static void draw_picture(cm_canvas *c, cm_svg *svg, uint32_t index, double x, do
     const cm_picture *picture = &c->set->pictures[index];
     double top = y + HEADER, right = x + CM_PICTURE_WIDTH, bottom = top + CM_PICTURE_HEIGHT;
     char text[CM_LABEL_MAX + 96], clip[32], group[64];
-    c->camera.x = x + 0.5 * CM_PICTURE_WIDTH - c->camera.scale * 0.5 * (c->box[0] + c->box[2]);
-    c->camera.y = top + 0.5 * CM_PICTURE_HEIGHT + c->camera.scale * 0.5 * (c->box[1] + c->box[3]);
+    c->camera.x = x + 0.5 * CM_PICTURE_WIDTH - c->camera.scale * 0.5 * (c->box.left + c->box.right);
+    c->camera.y =
+        top + 0.5 * CM_PICTURE_HEIGHT + c->camera.scale * 0.5 * (c->box.low + c->box.high);
     snprintf(text, sizeof text, "%s: tick %llu, %.6g s", picture->title,
              (unsigned long long)picture->moment->tick, picture->moment->time);
     cm_svg_group(svg, "class=\"picture\"");

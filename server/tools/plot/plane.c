@@ -12,48 +12,27 @@
 #define GRID        8
 
 typedef struct half_space {
-    double normal[3], offset; // solid where normal . x < offset
-    double middle[3], u[3], v[3];
+    cm_d3 normal; // solid where normal . x < offset
+    double offset;
+    cm_d3 middle, u, v;
     double seen; // cosine between the normal and the direction of the eye
     double depth;
 } half_space;
 
 typedef struct polygon {
     uint32_t count;
-    double at[CORNERS_MAX][3];
+    cm_d3 at[CORNERS_MAX];
 } polygon;
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 static void set(half_space *p, const cm_outline *o, const cm_canvas *c)
 {
-    const double local[3] = {(double)o->shape->normal.x, (double)o->shape->normal.y,
-                             (double)o->shape->normal.z};
-    for (int k = 0; k < 3; k++) {
-        p->normal[k] =
-            o->axis[0][k] * local[0] + o->axis[1][k] * local[1] + o->axis[2][k] * local[2];
-    }
-    p->offset = (double)o->shape->offset + dot(p->normal, o->center);
-    p->seen = dot(p->normal, c->camera.toward);
-    const double other[3] = {fabs(p->normal[0]) < 0.9 ? 1.0 : 0.0,
-                             fabs(p->normal[0]) < 0.9 ? 0.0 : 1.0, 0.0};
-    cross(fabs(p->seen) < 0.999 ? c->camera.toward : other, p->normal, p->u);
-    double length = sqrt(dot(p->u, p->u)), gap = p->offset - dot(p->normal, c->about);
-    for (int k = 0; k < 3; k++) {
-        p->u[k] /= length;
-        p->middle[k] = c->about[k] + gap * p->normal[k];
-    }
-    cross(p->normal, p->u, p->v);
+    p->normal = cm_dmat_mul(&o->axis, cm_d3_from(o->shape->normal));
+    p->offset = (double)o->shape->offset + cm_d3_dot(p->normal, o->center);
+    p->seen = cm_d3_dot(p->normal, c->camera.toward);
+    const cm_d3 other = fabs(p->normal.x) < 0.9 ? cm_d3_of(1, 0, 0) : cm_d3_of(0, 1, 0);
+    p->u = cm_d3_unit(cm_d3_cross(fabs(p->seen) < 0.999 ? c->camera.toward : other, p->normal));
+    p->v = cm_d3_cross(p->normal, p->u);
+    p->middle = cm_d3_mad(c->about, p->offset - cm_d3_dot(p->normal, c->about), p->normal);
     p->depth = cm_camera_depth(&c->camera, p->middle);
 }
 
@@ -62,20 +41,14 @@ static void clip(polygon *shape, const half_space *by)
 {
     polygon kept = {.count = 0};
     for (uint32_t i = 0; i < shape->count; i++) {
-        const double *a = shape->at[i], *b = shape->at[(i + 1) % shape->count];
-        double da = dot(by->normal, a) - by->offset, db = dot(by->normal, b) - by->offset;
+        cm_d3 a = shape->at[i], b = shape->at[(i + 1) % shape->count];
+        double da = cm_d3_dot(by->normal, a) - by->offset;
+        double db = cm_d3_dot(by->normal, b) - by->offset;
         if (da >= 0.0 && kept.count < CORNERS_MAX) {
-            for (int k = 0; k < 3; k++) {
-                kept.at[kept.count][k] = a[k];
-            }
-            kept.count++;
+            kept.at[kept.count++] = a;
         }
         if ((da >= 0.0) != (db >= 0.0) && kept.count < CORNERS_MAX) {
-            double t = da / (da - db);
-            for (int k = 0; k < 3; k++) {
-                kept.at[kept.count][k] = a[k] + t * (b[k] - a[k]);
-            }
-            kept.count++;
+            kept.at[kept.count++] = cm_d3_mad(a, da / (da - db), cm_d3_sub(b, a));
         }
     }
     *shape = kept;
@@ -88,7 +61,7 @@ static void draw_clipped(const cm_canvas *c, cm_svg *svg, polygon *shape, const 
     cm_point points[CORNERS_MAX];
     for (uint32_t i = 0; i < count; i++) {
         // The same half-space twice, or one that faces this one, leaves nothing: it stays whole.
-        if (i != own && fabs(dot(all[i].normal, all[own].normal)) < 0.999) {
+        if (i != own && fabs(cm_d3_dot(all[i].normal, all[own].normal)) < 0.999) {
             clip(shape, &all[i]);
         }
     }
@@ -100,11 +73,9 @@ static void draw_clipped(const cm_canvas *c, cm_svg *svg, polygon *shape, const 
     }
 }
 
-static void corner(const half_space *p, double a, double b, double at[3])
+static cm_d3 corner(const half_space *p, double a, double b)
 {
-    for (int k = 0; k < 3; k++) {
-        at[k] = p->middle[k] + a * p->u[k] + b * p->v[k];
-    }
+    return cm_d3_mad(cm_d3_mad(p->middle, a, p->u), b, p->v);
 }
 
 static void draw_patch(const cm_canvas *c, cm_svg *svg, const half_space *all, uint32_t count,
@@ -114,7 +85,7 @@ static void draw_patch(const cm_canvas *c, cm_svg *svg, const half_space *all, u
     double r = c->reach;
     polygon patch = {.count = 4};
     for (int i = 0; i < 4; i++) {
-        corner(p, i == 0 || i == 3 ? -r : r, i < 2 ? -r : r, patch.at[i]);
+        patch.at[i] = corner(p, i == 0 || i == 3 ? -r : r, i < 2 ? -r : r);
     }
     draw_clipped(c, svg, &patch, all, count, own,
                  p->seen > 0.0 ? "class=\"plane\" fill=\"#f3f1ec\" stroke=\"#b9b2a5\""
@@ -123,8 +94,8 @@ static void draw_patch(const cm_canvas *c, cm_svg *svg, const half_space *all, u
         double t = r * (2.0 * i / GRID - 1.0);
         for (int way = 0; way < 2; way++) {
             polygon line = {.count = 2};
-            corner(p, way ? t : -r, way ? -r : t, line.at[0]);
-            corner(p, way ? t : r, way ? r : t, line.at[1]);
+            line.at[0] = corner(p, way ? t : -r, way ? -r : t);
+            line.at[1] = corner(p, way ? t : r, way ? r : t);
             draw_clipped(c, svg, &line, all, count, own, "stroke=\"#dfdacf\"");
         }
     }
@@ -134,11 +105,9 @@ static void draw_edge_on(const cm_canvas *c, cm_svg *svg, const half_space *p)
 {
     cm_point region[4];
     for (int i = 0; i < 4; i++) {
-        double at[3], a = i == 0 || i == 3 ? -4.0 : 4.0, deep = i < 2 ? 0.0 : -4.0 * c->reach;
-        for (int k = 0; k < 3; k++) {
-            at[k] = p->middle[k] + a * c->reach * p->u[k] + deep * p->normal[k];
-        }
-        region[i] = cm_camera_place(&c->camera, at);
+        double a = i == 0 || i == 3 ? -4.0 : 4.0, deep = i < 2 ? 0.0 : -4.0 * c->reach;
+        cm_d3 along = cm_d3_mad(p->middle, a * c->reach, p->u);
+        region[i] = cm_camera_place(&c->camera, cm_d3_mad(along, deep, p->normal));
     }
     cm_svg_polyline(svg, region, 4, true, "class=\"plane\" fill=\"#e9e7e2\"");
     cm_svg_line(svg, region[0].x, region[0].y, region[1].x, region[1].y,

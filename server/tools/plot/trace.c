@@ -103,64 +103,45 @@ const char *cm_trace_needs(const cm_trace *trace)
                     : "bodies that can move";
 }
 
-static void to_doubles(carom_vec3 v, double out[3])
-{
-    out[X] = (double)v.x;
-    out[Y] = (double)v.y;
-    out[Z] = (double)v.z;
-}
-
 static double component(carom_vec3 v, uint32_t which)
 {
-    double d[3];
-    to_doubles(v, d);
-    return which == SIZE ? sqrt(d[X] * d[X] + d[Y] * d[Y] + d[Z] * d[Z]) : d[which];
+    cm_d3 d = cm_d3_from(v);
+    return which == SIZE ? cm_d3_length(d) : cm_d3_at(d, which);
 }
 
 // I w in world axes, by the principal axes: turn w into them, scale, turn back.
-static void spin_of(const cm_offline *run, uint32_t slot, double spin[3])
+static cm_d3 spin_of(const cm_offline *run, uint32_t slot)
 {
     carom_body_def body;
     (void)carom_body_get_def(run->world, carom_world_body_at(run->world, slot), &body); // it lives
     carom_quat r = body.orientation, p = body.inertia_orientation;
     carom_quat back_r = {-r.x, -r.y, -r.z, r.w}, back_p = {-p.x, -p.y, -p.z, p.w};
-    double w[3], a[3], b[3], inertia[3];
-    to_doubles(body.angular_velocity, w);
-    to_doubles(body.inertia, inertia);
-    cm_turn(back_r, w, a);
-    cm_turn(back_p, a, b);
-    for (int k = 0; k < 3; k++) {
-        b[k] *= inertia[k];
-    }
-    cm_turn(p, b, a);
-    cm_turn(r, a, spin);
+    cm_d3 w = cm_turn(back_p, cm_turn(back_r, cm_d3_from(body.angular_velocity)));
+    cm_d3 i = cm_d3_from(body.inertia);
+    return cm_turn(r, cm_turn(p, cm_d3_of(w.x * i.x, w.y * i.y, w.z * i.z)));
 }
 
 // Adds one body's share of a sum.
 static double share(const cm_offline *run, uint32_t slot, const carom_body_state *s, uint32_t what)
 {
-    double x[3], v[3], w[3], spin[3], g[3], m = (double)s->mass, sum = 0.0;
+    cm_d3 x = cm_d3_from(s->center_of_mass), v = cm_d3_from(s->linear_velocity);
+    cm_d3 spin = {0.0, 0.0, 0.0};
+    double m = (double)s->mass, sum = 0.0;
     uint32_t k = what & 15u;
-    to_doubles(s->center_of_mass, x);
-    to_doubles(s->linear_velocity, v);
-    to_doubles(s->angular_velocity, w);
-    to_doubles(carom_world_gravity(run->world), g);
     if (what >= SPIN || what == KINETIC || what == ENERGY) {
-        spin_of(run, slot, spin);
+        spin = spin_of(run, slot);
     }
     if (what >= ORBIT) {
-        uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
-        return spin[k] + m * (x[i] * v[j] - x[j] * v[i]);
-    }
-    if (what >= SPIN) {
-        return spin[k];
+        return cm_d3_at(cm_d3_mad(spin, m, cm_d3_cross(x, v)), k);
     }
     if (what >= MOMENTUM) {
-        return m * v[k];
+        return what >= SPIN ? cm_d3_at(spin, k) : m * cm_d3_at(v, k);
     }
-    for (int i = 0; i < 3; i++) {
-        sum += what != POTENTIAL ? 0.5 * (m * v[i] * v[i] + w[i] * spin[i]) : 0.0;
-        sum -= what != KINETIC ? m * g[i] * x[i] : 0.0;
+    if (what != POTENTIAL) {
+        sum += 0.5 * (m * cm_d3_dot(v, v) + cm_d3_dot(cm_d3_from(s->angular_velocity), spin));
+    }
+    if (what != KINETIC) {
+        sum -= m * cm_d3_dot(cm_d3_from(carom_world_gravity(run->world)), x);
     }
     return sum;
 }
