@@ -1,6 +1,8 @@
-// Grows by doubling. Numbers are written here, since a page of metrics is mostly numbers.
+// Grows by doubling.
 #include "server/ops/page.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,25 +67,19 @@ void cm_page_text(cm_page *page, const char *text)
 
 void cm_page_uint(cm_page *page, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    cm_page_bytes(page, digits + at, sizeof digits - at);
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    cm_page_text(page, digits);
 }
 
 void cm_page_millionths(cm_page *page, uint64_t value)
 {
-    char digits[7] = ".";
-    uint32_t rest = (uint32_t)(value % 1000000u), count = 6;
-    cm_page_uint(page, value / 1000000u);
-    for (uint32_t i = 6; i > 0; i--, rest /= 10) {
-        digits[i] = (char)('0' + rest % 10);
-        count = digits[i] == '0' && count == i ? i - 1 : count;
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64 ".%06" PRIu64, value / 1000000u,
+                          value % 1000000u);
+    while (digits[length - 1] == '0') {
+        length--;
     }
-    if (count > 0) {
-        cm_page_bytes(page, digits, count + 1);
-    }
+    length -= digits[length - 1] == '.';
+    cm_page_bytes(page, digits, (size_t)length);
 }

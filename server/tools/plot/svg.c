@@ -1,11 +1,12 @@
 // The SVG writer. Every element is one line of the file; a picture of 100 bodies is some 60 KB.
 //
 // Numbers are rounded to hundredths of a pixel and printed from an integer, so neither the locale
-// nor a minus before zero gets into the file. Elements are appended to one growing buffer; where
-// memory runs out, `failed` is set and the rest is dropped: the caller asks once, at the end.
+// nor a minus before zero gets into the file. It is a stream of the C library into memory; where
+// that fails, `failed` is set at the end: the caller asks once.
 #include "server/tools/plot/svg.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,50 +16,34 @@
 #define FONT        "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 #define PIXELS_MAX  1e7 // further out than this nothing is seen
 
-static void put(cm_svg *svg, const char *text)
+#define NUMBER_MAX  32
+
+__attribute__((format(printf, 2, 3))) static void put(cm_svg *svg, const char *format, ...)
 {
-    size_t length = strlen(text);
-    if (svg->failed) {
-        return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (svg->out != NULL) {
+        vfprintf(svg->out, format, arguments);
     }
-    if (svg->size + length + 1 > svg->capacity) {
-        size_t wanted = (svg->size + length + 1) * 2;
-        char *grown = realloc(svg->text, wanted);
-        if (grown == NULL) {
-            svg->failed = true;
-            return;
-        }
-        svg->text = grown;
-        svg->capacity = wanted;
-    }
-    memcpy(svg->text + svg->size, text, length + 1);
-    svg->size += length;
+    va_end(arguments);
 }
 
-static void put_number(cm_svg *svg, double value)
+static const char *number(double value, char text[NUMBER_MAX])
 {
-    char text[32];
     double bounded = isfinite(value) ? fmax(-PIXELS_MAX, fmin(PIXELS_MAX, value)) : 0.0;
     long long hundredths = llround(bounded * 100.0);
     long long size = hundredths < 0 ? -hundredths : hundredths;
-    const char *sign = hundredths < 0 ? "-" : "";
-    if (size % 100 == 0) {
-        snprintf(text, sizeof text, "%s%lld", sign, size / 100);
-    } else if (size % 10 == 0) {
-        snprintf(text, sizeof text, "%s%lld.%lld", sign, size / 100, size % 100 / 10);
-    } else {
-        snprintf(text, sizeof text, "%s%lld.%02lld", sign, size / 100, size % 100);
-    }
-    put(svg, text);
+    int length = snprintf(text, NUMBER_MAX, "%s%lld.%02lld", hundredths < 0 ? "-" : "", size / 100,
+                          size % 100);
+    length -= size % 100 == 0 ? 3 : size % 10 == 0 ? 1 : 0;
+    text[length] = '\0';
+    return text;
 }
 
 static void put_attribute(cm_svg *svg, const char *name, double value)
 {
-    put(svg, " ");
-    put(svg, name);
-    put(svg, "=\"");
-    put_number(svg, value);
-    put(svg, "\"");
+    char text[NUMBER_MAX];
+    put(svg, " %s=\"%s\"", name, number(value, text));
 }
 
 // Control characters, which XML cannot hold, become question marks; so does broken UTF-8's start,
@@ -66,47 +51,40 @@ static void put_attribute(cm_svg *svg, const char *name, double value)
 static void put_escaped(cm_svg *svg, const char *text)
 {
     for (const char *c = text; *c != '\0'; c++) {
-        char one[2] = {(unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, '\0'};
-        switch (*c) {
-        case '&':
-            put(svg, "&amp;");
-            break;
-        case '<':
-            put(svg, "&lt;");
-            break;
-        case '>':
-            put(svg, "&gt;");
-            break;
-        case '"':
-            put(svg, "&quot;");
-            break;
-        default:
-            put(svg, one);
+        const char *name = *c == '&'   ? "&amp;"
+                           : *c == '<' ? "&lt;"
+                           : *c == '>' ? "&gt;"
+                           : *c == '"' ? "&quot;"
+                                       : NULL;
+        if (name != NULL) {
+            put(svg, "%s", name);
+        } else {
+            put(svg, "%c", (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
         }
     }
 }
 
-static void put_style(cm_svg *svg, const char *style)
+// An element with up to four numbers. `style` NULL: none.
+static void element(cm_svg *svg, const char *name, const char *const keys[4],
+                    const double values[4], const char *style)
 {
-    if (style != NULL && style[0] != '\0') {
-        put(svg, " ");
-        put(svg, style);
+    put(svg, "<%s", name);
+    for (int i = 0; i < 4 && keys[i] != NULL; i++) {
+        put_attribute(svg, keys[i], values[i]);
     }
-    put(svg, "/>\n");
+    put(svg, "%s%s/>\n", style != NULL ? " " : "", style != NULL ? style : "");
 }
 
 void cm_svg_open(cm_svg *svg, double width, double height, const char *title)
 {
-    *svg = (cm_svg){NULL, 0, 0, false};
-    put(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\"");
-    put_attribute(svg, "width", width);
-    put_attribute(svg, "height", height);
-    put(svg, " viewBox=\"0 0 ");
-    put_number(svg, width);
-    put(svg, " ");
-    put_number(svg, height);
-    put(svg, "\" font-family=\"" FONT "\" fill=\"#222222\">\n<title>");
+    char w[NUMBER_MAX], h[NUMBER_MAX];
+    *svg = (cm_svg){0};
+    svg->out = open_memstream(&svg->text, &svg->size);
+    put(svg,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%s\" height=\"%s\" "
+        "viewBox=\"0 0 %s %s\" font-family=\"" FONT "\" fill=\"#222222\">\n<title>",
+        number(width, w), number(height, h), w, h);
     put_escaped(svg, title);
     put(svg, "</title>\n");
     cm_svg_rect(svg, 0.0, 0.0, width, height, "fill=\"#ffffff\"");
@@ -115,22 +93,19 @@ void cm_svg_open(cm_svg *svg, double width, double height, const char *title)
 void cm_svg_close(cm_svg *svg)
 {
     put(svg, "</svg>\n");
+    svg->failed = svg->out == NULL || fclose(svg->out) != 0 || svg->failed;
+    svg->out = NULL;
 }
 
 void cm_svg_free(cm_svg *svg)
 {
     free(svg->text);
-    *svg = (cm_svg){NULL, 0, 0, false};
+    *svg = (cm_svg){0};
 }
 
 void cm_svg_group(cm_svg *svg, const char *attributes)
 {
-    put(svg, "<g");
-    if (attributes != NULL) {
-        put(svg, " ");
-        put(svg, attributes);
-    }
-    put(svg, ">\n");
+    put(svg, "<g%s%s>\n", attributes != NULL ? " " : "", attributes != NULL ? attributes : "");
 }
 
 void cm_svg_group_end(cm_svg *svg)
@@ -140,54 +115,38 @@ void cm_svg_group_end(cm_svg *svg)
 
 void cm_svg_clip(cm_svg *svg, const char *id, double x, double y, double width, double height)
 {
-    put(svg, "<clipPath id=\"");
-    put(svg, id);
-    put(svg, "\">");
+    put(svg, "<clipPath id=\"%s\">", id);
     cm_svg_rect(svg, x, y, width, height, NULL);
     put(svg, "</clipPath>\n");
 }
 
 void cm_svg_line(cm_svg *svg, double x0, double y0, double x1, double y1, const char *style)
 {
-    put(svg, "<line");
-    put_attribute(svg, "x1", x0);
-    put_attribute(svg, "y1", y0);
-    put_attribute(svg, "x2", x1);
-    put_attribute(svg, "y2", y1);
-    put_style(svg, style);
+    static const char *const keys[4] = {"x1", "y1", "x2", "y2"};
+    element(svg, "line", keys, (const double[4]){x0, y0, x1, y1}, style);
 }
 
 void cm_svg_rect(cm_svg *svg, double x, double y, double width, double height, const char *style)
 {
-    put(svg, "<rect");
-    put_attribute(svg, "x", x);
-    put_attribute(svg, "y", y);
-    put_attribute(svg, "width", width);
-    put_attribute(svg, "height", height);
-    put_style(svg, style);
+    static const char *const keys[4] = {"x", "y", "width", "height"};
+    element(svg, "rect", keys, (const double[4]){x, y, width, height}, style);
 }
 
 void cm_svg_circle(cm_svg *svg, double x, double y, double radius, const char *style)
 {
-    put(svg, "<circle");
-    put_attribute(svg, "cx", x);
-    put_attribute(svg, "cy", y);
-    put_attribute(svg, "r", radius);
-    put_style(svg, style);
+    static const char *const keys[4] = {"cx", "cy", "r"};
+    element(svg, "circle", keys, (const double[4]){x, y, radius}, style);
 }
 
 void cm_svg_polyline(cm_svg *svg, const cm_point *points, uint32_t count, bool closed,
                      const char *style)
 {
+    char x[NUMBER_MAX], y[NUMBER_MAX];
     put(svg, closed ? "<polygon points=\"" : "<polyline fill=\"none\" points=\"");
     for (uint32_t i = 0; i < count; i++) {
-        put(svg, i == 0 ? "" : " ");
-        put_number(svg, points[i].x);
-        put(svg, ",");
-        put_number(svg, points[i].y);
+        put(svg, "%s%s,%s", i == 0 ? "" : " ", number(points[i].x, x), number(points[i].y, y));
     }
-    put(svg, "\"");
-    put_style(svg, style);
+    put(svg, "\" %s/>\n", style);
 }
 
 static void put_head(cm_svg *svg, double x, double y, double dx, double dy, double length,
@@ -248,27 +207,18 @@ void cm_svg_text(cm_svg *svg, double x, double y, double size, const char *ancho
     put_attribute(svg, "x", x);
     put_attribute(svg, "y", y);
     put_attribute(svg, "font-size", size);
-    put(svg, " text-anchor=\"");
-    put(svg, anchor);
-    put(svg, "\"");
-    if (style != NULL) {
-        put(svg, " ");
-        put(svg, style);
-    }
-    put(svg, ">");
+    put(svg, " text-anchor=\"%s\"%s%s>", anchor, style != NULL ? " " : "",
+        style != NULL ? style : "");
     put_escaped(svg, text);
     put(svg, "</text>\n");
 }
 
 void cm_svg_text_up(cm_svg *svg, double x, double y, double size, const char *text)
 {
+    char right[NUMBER_MAX], down[NUMBER_MAX];
     put(svg, "<text text-anchor=\"middle\"");
     put_attribute(svg, "font-size", size);
-    put(svg, " transform=\"translate(");
-    put_number(svg, x);
-    put(svg, " ");
-    put_number(svg, y);
-    put(svg, ") rotate(-90)\">");
+    put(svg, " transform=\"translate(%s %s) rotate(-90)\">", number(x, right), number(y, down));
     put_escaped(svg, text);
     put(svg, "</text>\n");
 }

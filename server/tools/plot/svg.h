@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct cm_svg {
-    char *text; // grown by malloc; freed with cm_svg_free
-    size_t size, capacity;
-    bool failed; // memory ran out once: nothing more is written
+    FILE *out;  // NULL: closed, or no memory
+    char *text; // once closed; freed with cm_svg_free
+    size_t size;
+    bool failed; // memory ran out once: the text is not whole
 } cm_svg;
 
 typedef struct cm_point {
