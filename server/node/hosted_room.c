@@ -32,6 +32,8 @@ struct cm_hosted_room {
     uint64_t empty_ticks;                 // after which it is over; 0: never
     uint64_t busy_tick;                   // the last one with a player
     uint64_t messages[CAROM_PLAYERS_MAX]; // of each, in confirmed ticks since its join
+    uint64_t
+        kicked_tick[CAROM_PLAYERS_MAX]; // confirmed, by which the module kicked it; 0: it did not
 };
 
 // Making ---------------------------------------------------------------------------------------
@@ -353,12 +355,22 @@ static void log_event(const cm_hosted_room *room, const carom_event *event)
     cm_log_write(&own, CM_LOG_INFO, &line);
 }
 
+static void note_kicks(cm_hosted_room *room, const cm_history_slot *slot)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        bool is_kicked = (slot->kicked >> player & 1) != 0;
+        uint64_t since = room->kicked_tick[player] != 0 ? room->kicked_tick[player] : slot->tick;
+        room->kicked_tick[player] = is_kicked ? since : 0;
+    }
+}
+
 // Returns the newest of what is confirmed now, or NULL.
 static const cm_history_slot *confirm(cm_hosted_room *room, bool all)
 {
     const cm_history_slot *slot, *newest = NULL;
     while ((slot = cm_room_loop_confirm(room->loop, all)) != NULL) {
         room->closed = room->closed || slot->closes;
+        note_kicks(room, slot);
         count_messages(room, slot);
         if (!all && room->recorder != NULL && cm_recorder_wants_to_go_on(room->recorder)) {
             go_on(room, slot);
@@ -373,7 +385,8 @@ static const cm_history_slot *confirm(cm_hosted_room *room, bool all)
 }
 
 // Sends away whom the module refused or kicked, as of the newest confirmed tick: no rewind can make
-// it think again. Who has the slot since then is somebody else.
+// it think again. A kick waits until its tick's messages have gone. A session that began since then
+// is somebody else's.
 static void send_away(cm_hosted_room *room, cm_clients *clients, const cm_history_slot *slot)
 {
     cm_log own = log_of(room, &room->log);
@@ -383,7 +396,8 @@ static void send_away(cm_hosted_room *room, cm_clients *clients, const cm_histor
         carom_reason reason =
             refused ? CAROM_REASON_GAME_REFUSED : (carom_reason)slot->kick_reasons[player];
         const cm_session *session = cm_roster_session(&room->roster, player);
-        if (session == NULL || session->join_tick > slot->tick) {
+        if (session == NULL || session->join_tick > slot->tick ||
+            room->kicked_tick[player] > cm_publisher_settled(room->publisher)) {
             continue;
         }
         if (room->roster.members[player] != NULL) {

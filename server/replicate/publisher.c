@@ -98,7 +98,7 @@ void cm_publisher_destroy(cm_publisher *p)
 // Messages ---------------------------------------------------------------------------------------
 
 // A message to a player is never undone: in a recorded match it waits until its tick is durable.
-static uint64_t may_go_up_to(const cm_publisher *p)
+uint64_t cm_publisher_settled(const cm_publisher *p)
 {
     carom_durability durability = p->terms.durability;
     bool recorded = durability == CAROM_DURABILITY_PROCESS || durability == CAROM_DURABILITY_POWER;
@@ -109,7 +109,7 @@ void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const c
 {
     cm_viewers_meet(&p->viewers, roster);
     if (cm_viewers_keep(&p->viewers, slot)) {
-        cm_viewers_send(&p->viewers, roster, may_go_up_to(p));
+        cm_viewers_send(&p->viewers, roster, cm_publisher_settled(p));
     }
 }
 
@@ -136,7 +136,7 @@ void cm_publisher_durable(cm_publisher *p, carom_durability durability, uint64_t
     terms->durable_tick = tick;
     if (news) {
         cm_viewers_meet(&p->viewers, roster);
-        cm_viewers_send(&p->viewers, roster, may_go_up_to(p));
+        cm_viewers_send(&p->viewers, roster, cm_publisher_settled(p));
     }
     if (other) {
         cm_control control = {
@@ -203,7 +203,7 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
     v->durable = p->terms.durable_tick;
     session->state = CM_SESSION_JOINED;
     cm_room_welcomed(room, session->player);
-    cm_mailbox_begin(&v->mail, p->def.transport, client->connection, may_go_up_to(p));
+    cm_mailbox_begin(&v->mail, p->def.transport, client->connection, cm_publisher_settled(p));
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
         cm_client_send(p->def.transport, client, &clock);

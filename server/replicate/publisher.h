@@ -41,6 +41,8 @@ void cm_publisher_messages(cm_publisher *publisher, const cm_history_slot *slot,
                            const cm_roster *roster);
 // True if messages of the module to connected players wait for their tick to be durable.
 bool cm_publisher_waits(const cm_publisher *publisher);
+// The newest tick whose messages may go to players, and whose kicks act: no crash takes it back.
+uint64_t cm_publisher_settled(const cm_publisher *publisher);
 // After each tick of the room. Returns the players (bits) who cannot be served, and why: the caller
 // sends them away.
 uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster,

@@ -62,6 +62,8 @@ typedef struct cluster_result {
     uint64_t full;         // recordings that a full disk ended
     uint64_t loss_told;    // clients that were told so
     uint64_t gaps;         // recordings that went on in another file
+    uint64_t refused;      // joins that the module refused
+    uint64_t kicked;       // clients that the module kicked
     uint64_t told;         // messages of the module that were heard, and are the recording's
     // Joins, leaves and messages: what the recordings have of them, and how many of those lay in
     // ticks that were rewound, so that they had to survive it.

@@ -106,6 +106,8 @@ static const counted counts[] = {
     COUNT("partitioned datagrams", partitioned, CLUSTER_CUT),
     COUNT("tokens expired", expired, CLUSTER_EXPIRY),
     COUNT("comebacks after expiry", outlived, SOME),
+    COUNT("joins refused", refused, SOME),
+    COUNT("kicks", kicked, SOME),
     COUNT("disks full", full, CLUSTER_DISK),
     COUNT("loss told", loss_told, CLUSTER_DISK),
     COUNT("gaps", gaps, CLUSTER_DISK),

@@ -9,6 +9,7 @@
 #define GAVE_UP_US    900000u // a farewell that nobody acknowledged by then is not waited for
 #define AWAY_US       500000u
 #define JOIN_EVERY_US 100000u
+#define ASK_EVERY_US  2000000u
 #define TOKEN_S       3u    // that one lasts, in a run where they expire
 #define LONG_S        3600u // and in others
 
@@ -24,6 +25,8 @@ void cluster_make_members(cluster *c)
         def.name = name;
         def.room = c->rooms[m->room].name;
         def.predict = i < PREDICTING;
+        def.user_data = (const uint8_t *)"?"; // may be refused
+        def.user_data_size = i < CLUSTER_STAYERS ? 0 : 1;
         def.module = cluster_module();
         def.message = cluster_hear;
         def.user = &m->told;
@@ -58,6 +61,7 @@ void cluster_give_link(cluster *c, member *m)
     link.jitter_us = link.jitter_us < link.latency_us ? link.jitter_us : link.latency_us;
     m->link = c->quiet ? clean_link : link;
     cm_net_link_port(c->net, m->port, &m->link);
+    cm_net_link_port(c->net, m->first_port, &m->link); // where it tried another one in vain
     if (is_by_ipv6(c, m)) {
         const uint8_t ip[CM_ADDRESS_BYTES] = {
             0x20, 0x01, 0x0d, 0xb8, [7] = (m - c->members) / 4, [15] = m->port % 250u};
@@ -120,6 +124,8 @@ static bool issue(cluster *c, member *m, uint64_t now)
     def.servers[0] = server;
     def.room = c->rooms[m->room].name;
     def.name = name;
+    def.user_data = (const uint8_t *)"?";
+    def.user_data_size = m - c->members < CLUSTER_STAYERS ? 0 : 1;
     m->expires_us = 1000u * (1000u * end_s - CLUSTER_UNIX_MS);
     return carom_token_issue(&def, &c->keys.keys[0], m->token, sizeof m->token, NULL) == CAROM_OK &&
            draw_again(c, m->token, sizeof m->token);
@@ -158,6 +164,47 @@ static void begin_to_play(cluster *c, member *m)
     }
 }
 
+// The module kicked it, and has told it so in the same tick; or a crash came between, and its slot
+// was given up.
+static void check_kick(cluster *c, const member *m)
+{
+    carom_reason reason = carom_client_get_reason(m->client);
+    const cluster_server *server = &c->servers[c->rooms[m->room].server];
+    bool gone = reason == CAROM_REASON_SLOT_GONE && server->died_us != 0;
+    c->rooms[m->room].done.leaves++;
+    c->result->kicked += reason == CAROM_REASON_GAME_KICKED;
+    if (reason == CAROM_REASON_GAME_KICKED && !cluster_heard_last_words(&m->told)) {
+        cluster_fail(c->result, "client %u was kicked before what was said to it in that tick came",
+                     (unsigned)(m - c->members));
+    } else if (reason != CAROM_REASON_GAME_KICKED && !gone && !cluster_may_lose(c, m)) {
+        cluster_fail(c->result, "client %u was to be kicked, not: %s", (unsigned)(m - c->members),
+                     carom_reason_text(reason));
+    }
+}
+
+// What a dead server had heard and not committed is lost: so it is asked again.
+static bool ask_kick(cluster *c, member *m, uint64_t now)
+{
+    uint32_t number = (uint32_t)(m - c->members);
+    const uint8_t ask[CLUSTER_KICK_SIZE] = {(uint8_t)number};
+    bool sent = carom_client_send(m->client, ask, sizeof ask) == CAROM_OK;
+    c->result->messages_of[number] += sent;
+    c->rooms[m->room].done.messages += sent;
+    m->ask_us = now + ASK_EVERY_US;
+    return sent;
+}
+
+static void leave(cluster *c, member *m, uint64_t now)
+{
+    m->asks_kick = cm_rng_below(&m->rng, 2) == 0 && ask_kick(c, m, now);
+    if (!m->asks_kick) {
+        carom_client_disconnect(m->client, now);
+        c->rooms[m->room].done.leaves++;
+    }
+    m->leaving = true;
+    m->left_us = now;
+}
+
 // Leaves while others play, and comes again, as somebody new to the room.
 static void come_and_go(cluster *c, member *m, uint64_t now)
 {
@@ -165,13 +212,17 @@ static void come_and_go(cluster *c, member *m, uint64_t now)
         begin_to_play(c, m);
     }
     if (m->playing && !m->leaving && !c->quiet && now >= m->leave_us) {
-        carom_client_disconnect(m->client, now);
-        m->leaving = true;
-        m->left_us = now;
-        c->rooms[m->room].done.leaves++;
+        leave(c, m, now);
+    } else if (m->leaving && m->asks_kick && now >= m->ask_us &&
+               carom_client_get_state(m->client) == CAROM_CLIENT_PLAYING) {
+        ask_kick(c, m, now);
     }
     if (m->leaving && carom_client_get_state(m->client) == CAROM_CLIENT_IDLE) {
-        c->rooms[m->room].unheard += now - m->left_us >= GAVE_UP_US;
+        if (m->asks_kick) {
+            check_kick(c, m);
+        } else {
+            c->rooms[m->room].unheard += now - m->left_us >= GAVE_UP_US;
+        }
         c->rooms[m->room].done.joins -= m->unsafe; // both went with the server
         c->rooms[m->room].done.leaves -= m->unsafe;
         m->tried = m->playing = m->leaving = m->unsafe = false;
@@ -187,7 +238,12 @@ static void take_refusal(cluster *c, member *m, uint64_t now)
     carom_reason reason = carom_client_get_reason(m->client);
     bool expired = reason == CAROM_REASON_TOKEN_EXPIRED && now >= m->expires_us;
     bool used = reason == CAROM_REASON_TOKEN_USED && m->expects_refusal;
-    if (!m->playing && (expired || used)) {
+    if (reason == CAROM_REASON_GAME_REFUSED && m - c->members >= CLUSTER_STAYERS &&
+        (!m->playing || cluster_may_lose(c, m))) {
+        c->result->refused++;
+        c->rooms[m->room].done.joins -= m->playing; // the crash took it back, and it came again
+        c->rooms[m->room].unsure++; // its join is recorded, unless a crash takes that back
+    } else if (!m->playing && (expired || used)) {
         c->result->expired += expired;
         c->result->used_refused += used;
         m->expects_refusal = true; // the next one is good

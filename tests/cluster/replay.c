@@ -56,7 +56,8 @@ static void count_events(reading *r, const cm_recorded_tick *tick)
         }
         uint32_t number = event->bytes[0];
         uint64_t before = number < CLUSTER_CLIENTS ? r->heard[number] : 0;
-        if (event->size != 2 || number >= CLUSTER_CLIENTS ||
+        bool is_kick = event->size == CLUSTER_KICK_SIZE && number >= CLUSTER_STAYERS;
+        if ((event->size != 2 && !is_kick) || number >= CLUSTER_CLIENTS ||
             (number < CLUSTER_STAYERS &&
              !follows(r, tick->tick, r->heard_in[number], event->bytes[1], &r->heard[number]))) {
             cluster_fail(result,

@@ -28,6 +28,8 @@ typedef struct member {
     float course[2];
     uint8_t input[9];
     bool tried, playing, leaving;
+    bool asks_kick;  // leaves by being kicked
+    uint64_t ask_us; // when it asks again
     uint64_t left_us;
     char token[CAROM_TOKEN_TEXT_MAX];
     uint64_t expires_us;   // of its token

@@ -8,6 +8,7 @@
 #define EVERY        6u // ticks
 #define PLAYERS      CAROM_PLAYERS_MAX
 #define MESSAGE_SIZE 12u
+#define REFUSES      4u // of whom the module may refuse, it refuses those of every fourth tick
 
 static carom_module module;
 static const carom_module *sandbox;
@@ -18,7 +19,8 @@ static void tick_and_tell(carom_game *game, const carom_player_input *inputs, ui
     for (uint32_t i = 0; i < count; i++) {
         uint32_t player = inputs[i].player;
         carom_body_state body;
-        if (carom_game_tick(game) % EVERY == player % EVERY &&
+        bool is_kicked = (cm_game_kicked(game) >> player & 1) != 0; // it has had its last words
+        if (carom_game_tick(game) % EVERY == player % EVERY && !is_kicked &&
             carom_body_get(carom_game_world(game), sandbox->player_body(game, player), &body) ==
                 CAROM_OK) {
             carom_game_send(game, player, &body.position, MESSAGE_SIZE);
@@ -26,11 +28,37 @@ static void tick_and_tell(carom_game *game, const carom_player_input *inputs, ui
     }
 }
 
+static const uint8_t last_words[MESSAGE_SIZE] = {0xff, 'b', 'y', 'e'};
+
+static void kick_who_asks(carom_game *game, uint32_t player, const uint8_t *bytes, uint32_t size)
+{
+    (void)bytes;
+    bool is_kicked = (cm_game_kicked(game) >> player & 1) != 0;
+    if (size == CLUSTER_KICK_SIZE && !is_kicked &&
+        carom_game_kick(game, player, CAROM_REASON_GAME_KICKED) == CAROM_OK) {
+        carom_game_send(game, player, last_words, MESSAGE_SIZE);
+    }
+}
+
+static bool refuse_some(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+{
+    return (size == 0 || carom_game_tick(game) % REFUSES != 0) &&
+           (sandbox->join == NULL || sandbox->join(game, player, data, size));
+}
+
+bool cluster_heard_last_words(const cluster_told *told)
+{
+    return told->count > 0 &&
+           memcmp(told->heard[told->count - 1].bytes, last_words, MESSAGE_SIZE) == 0;
+}
+
 const carom_module *cluster_module(void)
 {
     sandbox = cm_module_find("sandbox");
     module = *sandbox;
     module.tick = tick_and_tell;
+    module.join = refuse_some;
+    module.message = kick_who_asks;
     return &module;
 }
 

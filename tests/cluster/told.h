@@ -1,7 +1,8 @@
 // What the module says to the players, and what they hear: nobody hears what the recording, which
 // went through the crashes of the server, does not say at that tick to that player. The module is
 // the sandbox, which also tells each player ten times a second where its cube is: another input, or
-// another order of events, and it would have said something else.
+// another order of events, and it would have said something else. It refuses some of those who
+// bring user data, and kicks who asks for it, with last words.
 #ifndef CM_TEST_CLUSTER_TOLD_H
 #define CM_TEST_CLUSTER_TOLD_H
 
@@ -21,7 +22,11 @@ typedef struct cluster_told {
     const carom_client *client; // who hears it
 } cluster_told;
 
+#define CLUSTER_KICK_SIZE 3u // bytes of a message that asks for it
+
 const carom_module *cluster_module(void);
+// True if the newest message that was heard is what the module says in the tick of a kick.
+bool cluster_heard_last_words(const cluster_told *told);
 
 // A client's `message`, with its cluster_told as user.
 void cluster_hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);

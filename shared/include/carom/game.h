@@ -175,9 +175,10 @@ CAROM_API uint32_t carom_game_find_material(const carom_game *game, const char *
 /// On a client, and in a replay, nothing happens.
 CAROM_API void carom_game_close(carom_game *game);
 /// Kicks a player: the state marks the player now, and the kick happens when this tick can no
-/// longer be rewound. Until then the player plays on; then the client receives the reason and
-/// `leave` runs, as for every player who leaves. The first reason counts. NOT_FOUND: no such player
-/// is there; ARGUMENT: CAROM_REASON_NONE, _ELSEWHERE or no reason at all.
+/// longer be rewound, and, where the match is recorded, is durable, so that what the module said to
+/// the player in this tick goes first. Until then the player plays on; then the client receives the
+/// reason and `leave` runs, as for every player who leaves. The first reason counts. NOT_FOUND: no
+/// such player is there; ARGUMENT: CAROM_REASON_NONE, _ELSEWHERE or no reason at all.
 CAROM_API carom_result carom_game_kick(carom_game *game, uint32_t player, carom_reason reason);
 /// A reliable message to a player, sent when the tick is confirmed and, where the match is
 /// recorded, durable, so that neither a rewind nor a crash takes it back (never twice, whatever

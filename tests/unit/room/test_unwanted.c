@@ -48,7 +48,8 @@ static void gate_tick(carom_game *game, const carom_player_input *inputs, uint32
     for (uint32_t i = 0; i < count; i++) {
         s->open |= inputs[i].bytes[8] & OPEN;
         s->inputs += inputs[i].player == 1;
-        if ((inputs[i].bytes[8] & KICKS) != 0) {
+        if ((inputs[i].bytes[8] & KICKS) != 0 && cm_game_kicked(game) == 0) {
+            (void)carom_game_send(game, 1, "bye", 3);
             (void)carom_game_kick(game, 1, CAROM_REASON_GAME_KICKED);
         }
     }
@@ -333,6 +334,15 @@ static void expect_recording(away *a, uint32_t joins, uint32_t refused_leaves)
     cm_match_close(file);
 }
 
+static char last_words[8];
+
+static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
+{
+    (void)user;
+    (void)tick;
+    snprintf(last_words, sizeof last_words, "%.*s", (int)size, (const char *)bytes);
+}
+
 Test(unwanted, a_client_hears_it_when_it_is_final)
 {
     away a;
@@ -348,10 +358,15 @@ Test(unwanted, a_client_hears_it_when_it_is_final)
     cr_assert_eq(away_client_stats(&a, 1).server_tick, 0, "it was never welcomed");
     hold(&a, 0, OPEN);
     away_run(&a, 0.5);
+    a.client_def.message = hear;
     away_join(&a, 2); // by an open gate, into the slot that the other gave back
     hold(&a, 0, KICKS);
+    away_run(&a, 0.5);
+    cr_assert_eq(carom_client_get_state(a.clients[2]), CAROM_CLIENT_PLAYING, "not durable yet");
+    cm_store_pump(a.store);
     away_until(&a, 2, CAROM_CLIENT_IDLE);
     cr_assert_eq(carom_client_get_reason(a.clients[2]), CAROM_REASON_GAME_KICKED);
+    cr_assert_str_eq(last_words, "bye", "what the module said in the tick of the kick");
     cr_assert_eq(carom_client_get_state(a.clients[0]), CAROM_CLIENT_PLAYING);
     const gate_state *s =
         carom_game_state(cm_room_game(cm_hosted_room_room(cm_worker_room_at(a.worker, 0))));
