@@ -6,26 +6,26 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "shared/base/dvec.h"
+
+// Of a quaternion of any length but zero.
+static cm_dmat turn_of(carom_quat q)
+{
+    return cm_dmat_from_quat(cm_dquat_unit(cm_dquat_from(q)));
+}
+
+static cm_d3 point(const double at[3])
+{
+    return cm_d3_of(at[0], at[1], at[2]);
+}
+
 // w . I w / 2, along the principal axes.
 static double spin_energy(const carom_body_def *def)
 {
-    const carom_quat o = def->orientation, i = def->inertia_orientation;
-    const double body[4] = {o.x, o.y, o.z, o.w}, principal[4] = {i.x, i.y, i.z, i.w};
-    const double w[3] = {def->angular_velocity.x, def->angular_velocity.y, def->angular_velocity.z};
-    const double inertia[3] = {def->inertia.x, def->inertia.y, def->inertia.z};
-    double outer[3][3], inner[3][3], energy = 0.0;
-    cm_solid_rotation(body, outer);
-    cm_solid_rotation(principal, inner);
-    for (int k = 0; k < 3; k++) {
-        double along = 0.0; // of the principal axis k, a column of outer x inner
-        for (int row = 0; row < 3; row++) {
-            for (int j = 0; j < 3; j++) {
-                along += w[row] * outer[row][j] * inner[j][k];
-            }
-        }
-        energy += 0.5 * inertia[k] * along * along;
-    }
-    return energy;
+    const cm_dmat outer = turn_of(def->orientation), inner = turn_of(def->inertia_orientation);
+    const cm_d3 w = cm_d3_from(def->angular_velocity), i = cm_d3_from(def->inertia);
+    cm_d3 along = cm_dmat_mul_transpose(&inner, cm_dmat_mul_transpose(&outer, w));
+    return 0.5 * (i.x * along.x * along.x + i.y * along.y * along.y + i.z * along.z * along.z);
 }
 
 static bool get_movable(const carom_world *world, uint32_t slot, carom_body_def *def)
@@ -35,24 +35,16 @@ static bool get_movable(const carom_world *world, uint32_t slot, carom_body_def 
 }
 
 // J a kg of a point against the world's origin.
-static double potential(const carom_world *world, const double point[3])
+static double potential(const carom_world *world, cm_d3 at)
 {
-    const carom_vec3 g = carom_world_gravity(world);
-    return -((double)g.x * point[0] + (double)g.y * point[1] + (double)g.z * point[2]);
+    return -cm_d3_dot(cm_d3_from(carom_world_gravity(world)), at);
 }
 
-// The centre of mass.
-static void center_of(const carom_body_def *def, double center[3])
+static cm_d3 center_of(const carom_body_def *def)
 {
-    const carom_quat o = def->orientation;
-    const double turn[4] = {o.x, o.y, o.z, o.w};
-    const double arm[3] = {def->center_of_mass.x, def->center_of_mass.y, def->center_of_mass.z};
-    const double at[3] = {def->position.x, def->position.y, def->position.z};
-    double rows[3][3];
-    cm_solid_rotation(turn, rows);
-    for (int i = 0; i < 3; i++) {
-        center[i] = at[i] + rows[i][0] * arm[0] + rows[i][1] * arm[1] + rows[i][2] * arm[2];
-    }
+    const cm_dmat turn = turn_of(def->orientation);
+    return cm_d3_add(cm_d3_from(def->position),
+                     cm_dmat_mul(&turn, cm_d3_from(def->center_of_mass)));
 }
 
 // Sums over what can move, a kg of it.
@@ -64,11 +56,10 @@ static double sum_energy(const carom_world *world, bool resting)
         if (!get_movable(world, slot, &def)) {
             continue;
         }
-        const double v[3] = {def.linear_velocity.x, def.linear_velocity.y, def.linear_velocity.z};
-        double m = (double)def.mass, center[3];
-        energy += 0.5 * m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + spin_energy(&def);
-        center_of(&def, center);
-        energy += resting ? 0.0 : m * potential(world, center);
+        const cm_d3 v = cm_d3_from(def.linear_velocity);
+        double m = (double)def.mass;
+        energy += 0.5 * m * cm_d3_dot(v, v) + spin_energy(&def);
+        energy += resting ? 0.0 : m * potential(world, center_of(&def));
         mass += m;
     }
     return mass > 0.0 ? energy / mass : 0.0;
@@ -84,16 +75,11 @@ double cm_energy_total(const carom_world *world)
     return sum_energy(world, false);
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 // A body that hangs: how high its centre of mass is, and which way is up in its own axes.
 typedef struct hanging {
     bool known;
     double potential; // J/kg of its centre
-    double center[3], up[3];
+    cm_d3 center, up;
 } hanging;
 
 // J/kg of the joint's point in its upper body; false where that hangs on nothing known.
@@ -102,45 +88,32 @@ static bool upper_point(const carom_world *world, const cm_quality_joint *joint,
 {
     carom_body_state state;
     if (joint->body_a == CM_QUALITY_WORLD) {
-        *at = potential(world, joint->anchor_a);
+        *at = potential(world, point(joint->anchor_a));
         return true;
     }
     const hanging *a = &bodies[joint->body_a];
     if (a->known) {
-        *at = a->potential + gravity * (dot(a->up, joint->anchor_a) - dot(a->up, a->center));
+        *at =
+            a->potential + gravity * cm_d3_dot(a->up, cm_d3_sub(point(joint->anchor_a), a->center));
         return true;
     }
     if (carom_body_get(world, carom_world_body_at(world, joint->body_a), &state) != CAROM_OK ||
         state.type == CAROM_BODY_DYNAMIC) {
         return false;
     }
-    const double turn[4] = {state.orientation.x, state.orientation.y, state.orientation.z,
-                            state.orientation.w};
-    const double from[3] = {state.position.x, state.position.y, state.position.z};
-    double rows[3][3], point[3];
-    cm_solid_rotation(turn, rows);
-    for (int i = 0; i < 3; i++) {
-        point[i] = from[i] + dot(rows[i], joint->anchor_a);
-    }
-    *at = potential(world, point);
+    const cm_dmat turn = turn_of(state.orientation);
+    *at = potential(
+        world, cm_d3_add(cm_d3_from(state.position), cm_dmat_mul(&turn, point(joint->anchor_a))));
     return true;
 }
 
 static void hang(const carom_body_def *def, const cm_quality_joint *joint, double at,
                  double gravity, hanging *body)
 {
-    body->center[0] = def->center_of_mass.x;
-    body->center[1] = def->center_of_mass.y;
-    body->center[2] = def->center_of_mass.z;
-    double up[3], length;
-    for (int i = 0; i < 3; i++) {
-        up[i] = joint->anchor_b[i] - body->center[i];
-    }
-    length = sqrt(dot(up, up));
-    for (int i = 0; i < 3; i++) {
-        body->up[i] = length > 0.0 ? up[i] / length : 0.0;
-    }
-    body->potential = at - gravity * length;
+    body->center = cm_d3_from(def->center_of_mass);
+    cm_d3 up = cm_d3_sub(point(joint->anchor_b), body->center);
+    body->up = cm_d3_unit(up);
+    body->potential = at - gravity * cm_d3_length(up);
     body->known = true;
 }
 
@@ -152,8 +125,7 @@ carom_result cm_energy_hanging(const carom_world *world, const cm_quality_joint 
     if (bodies == NULL) {
         return CAROM_ERROR_MEMORY;
     }
-    const carom_vec3 g = carom_world_gravity(world);
-    const double pull[3] = {g.x, g.y, g.z}, gravity = sqrt(dot(pull, pull));
+    const double gravity = cm_d3_length(cm_d3_from(carom_world_gravity(world)));
     carom_body_def def;
     for (uint32_t i = 0; i < joint_count; i++) {
         double at;

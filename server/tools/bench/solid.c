@@ -18,18 +18,6 @@
 #define PARALLEL 1e-9  // sine below which two directions give no axis of their own
 #define TOUCHING 1e-12 // m: a segment nearer to a box than this has entered it
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static double clamp01(double t)
 {
     return t < 0.0 ? 0.0 : (t > 1.0 ? 1.0 : t);
@@ -278,11 +266,6 @@ static double depth_round_box(const cm_solid *a, const cm_solid *b)
     return a->half[0] + segment_box_overlap(p, d, b->half);
 }
 
-static double depth_box_round(const cm_solid *a, const cm_solid *b)
-{
-    return depth_round_box(b, a);
-}
-
 static double depth_box_box(const cm_solid *a, const cm_solid *b)
 {
     double between[3], least = HUGE_VAL;
@@ -307,15 +290,10 @@ static double depth_box_box(const cm_solid *a, const cm_solid *b)
     return least;
 }
 
-static double depth_any_plane(const cm_solid *a, const cm_solid *plane)
+static double depth_plain_plane(const cm_solid *a, const cm_solid *plane)
 {
     double height = dot(plane->normal, a->center) - plane->offset;
     return reach(a, plane->normal) - height;
-}
-
-static double depth_plane_any(const cm_solid *plane, const cm_solid *b)
-{
-    return depth_any_plane(b, plane);
 }
 
 static double depth_convex_plane(const cm_solid *a, const cm_solid *plane)
@@ -324,28 +302,25 @@ static double depth_convex_plane(const cm_solid *a, const cm_solid *plane)
     return cm_solid_support(a, down) + plane->offset;
 }
 
-static double depth_plane_convex(const cm_solid *plane, const cm_solid *b)
-{
-    return depth_convex_plane(b, plane);
-}
-
 double cm_solid_depth(const cm_solid *a, const cm_solid *b)
 {
-    static double (*const DEPTH[CM_SOLID_KINDS][CM_SOLID_KINDS])(const cm_solid *,
-                                                                 const cm_solid *) = {
-        [CM_SOLID_ROUND] = {depth_round_round, depth_round_box, depth_any_plane,
-                            cm_solid_depth_convex, cm_solid_depth_convex},
-        [CM_SOLID_BOX] = {depth_box_round, depth_box_box, depth_any_plane, cm_solid_depth_convex,
-                          cm_solid_depth_convex},
-        [CM_SOLID_PLANE] = {depth_plane_any, depth_plane_any, NULL, depth_plane_convex,
-                            depth_plane_convex},
-        [CM_SOLID_CYLINDER] = {cm_solid_depth_convex, cm_solid_depth_convex, depth_convex_plane,
-                               cm_solid_depth_convex, cm_solid_depth_convex},
-        [CM_SOLID_HULL] = {cm_solid_depth_convex, cm_solid_depth_convex, depth_convex_plane,
-                           cm_solid_depth_convex, cm_solid_depth_convex},
-    };
-    double (*depth)(const cm_solid *, const cm_solid *) = DEPTH[a->kind][b->kind];
-    return depth == NULL ? -HUGE_VAL : depth(a, b);
+    if (a->kind > b->kind) {
+        const cm_solid *swapped = a;
+        a = b;
+        b = swapped;
+    }
+    bool plain = a->kind <= CM_SOLID_BOX; // round or a box
+    if (b->kind == CM_SOLID_PLANE) {
+        return a->kind == CM_SOLID_PLANE ? -HUGE_VAL
+               : plain                   ? depth_plain_plane(a, b)
+                                         : depth_convex_plane(a, b);
+    }
+    if (!plain || b->kind > CM_SOLID_BOX) {
+        return cm_solid_depth_convex(a, b);
+    }
+    return b->kind == CM_SOLID_ROUND   ? depth_round_round(a, b)
+           : a->kind == CM_SOLID_ROUND ? depth_round_box(a, b)
+                                       : depth_box_box(a, b);
 }
 
 bool cm_solid_may_meet(const cm_solid *a, const cm_solid *b)

@@ -6,8 +6,7 @@
 // shapes it is minus the distance; for two boxes minus the widest gap along a separating axis,
 // which is the distance unless two corners or a corner and an edge face each other, and never more.
 //
-// A new kind of shape adds a cm_solid_kind, its support (solid_convex.h) and its rows in the table
-// of depths.
+// A new kind of convex shape adds a cm_solid_kind and its support (solid_convex.h).
 #ifndef CM_SERVER_TOOLS_BENCH_SOLID_H
 #define CM_SERVER_TOOLS_BENCH_SOLID_H
 
@@ -20,10 +19,9 @@ extern "C" {
 typedef enum cm_solid_kind {
     CM_SOLID_ROUND, // a segment with a radius: sphere, capsule
     CM_SOLID_BOX,
-    CM_SOLID_PLANE, // a half-space
     CM_SOLID_CYLINDER,
     CM_SOLID_HULL,
-    CM_SOLID_KINDS,
+    CM_SOLID_PLANE, // a half-space
 } cm_solid_kind;
 
 typedef struct cm_solid {

@@ -26,18 +26,6 @@ typedef struct best {
     double depth[STARTS], n[STARTS][3];
 } best;
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static void to_world(const cm_solid *solid, const double v[3], double out[3])
 {
     for (int i = 0; i < 3; i++) {
