@@ -1,8 +1,7 @@
 // An array without order.
 #include "server/auth/ban_terms.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "shared/base/array.h"
 
 const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, uint64_t client_id)
 {
@@ -17,14 +16,8 @@ const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, uint64_t client_
 bool cm_ban_terms_put(cm_ban_terms *terms, const cm_ban_term *term)
 {
     cm_ban_terms_remove(terms, term->client_id);
-    if (terms->count == terms->capacity) {
-        uint32_t capacity = terms->capacity > 0 ? 2 * terms->capacity : 16;
-        cm_ban_term *grown = realloc(terms->list, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        terms->list = grown;
-        terms->capacity = capacity;
+    if (!cm_array_reserve(&terms->list, &terms->capacity, terms->count + 1, sizeof *terms->list)) {
+        return false;
     }
     terms->list[terms->count++] = *term;
     return true;

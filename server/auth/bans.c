@@ -1,8 +1,7 @@
 // A sorted array. Typical: none, or some dozens.
 #include "server/auth/bans.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "shared/base/array.h"
 
 // The position of the id in the sorted list, or the one where it would be inserted.
 static uint32_t place_of(const cm_bans *bans, uint64_t client_id)
@@ -30,17 +29,9 @@ bool cm_bans_add(cm_bans *bans, uint64_t client_id)
     if (cm_bans_have(bans, client_id)) {
         return true;
     }
-    if (bans->count == CM_BANS_MAX) {
+    if (bans->count == CM_BANS_MAX ||
+        !cm_array_reserve(&bans->ids, &bans->capacity, bans->count + 1, sizeof *bans->ids)) {
         return false;
-    }
-    if (bans->count == bans->capacity) {
-        uint32_t capacity = bans->capacity > 0 ? 2 * bans->capacity : 16;
-        uint64_t *grown = realloc(bans->ids, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        bans->ids = grown;
-        bans->capacity = capacity;
     }
     uint32_t place = place_of(bans, client_id);
     memmove(bans->ids + place + 1, bans->ids + place, (bans->count - place) * sizeof *bans->ids);

@@ -5,8 +5,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "shared/base/array.h"
 
 #define APPLICATION_ID "1130655314" // "CdoR"
 #define ROW_BYTES_MAX  4096
@@ -105,13 +104,8 @@ void cm_gate_db_keep(cm_gate_db *db, const cm_gate_row *row)
 {
     pthread_mutex_lock(&db->lock);
     row_list *list = &db->waiting;
-    if (list->count == list->capacity && list->count < CM_GATE_DB_QUEUE) {
-        uint32_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        cm_gate_row *grown = realloc(list->rows, capacity * sizeof *grown);
-        list->rows = grown != NULL ? grown : list->rows;
-        list->capacity = grown != NULL ? capacity : list->capacity;
-    }
-    if (list->count < list->capacity) {
+    if (list->count < CM_GATE_DB_QUEUE &&
+        cm_array_reserve(&list->rows, &list->capacity, list->count + 1, sizeof *list->rows)) {
         list->rows[list->count++] = *row;
     } else if (!db->failed) {
         db->failed = true;

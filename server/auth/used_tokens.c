@@ -2,9 +2,7 @@
 // expired, when it is half full. Typical: a few hundred, one added a minute.
 #include "server/auth/used_tokens.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "shared/base/array.h"
 #include "shared/base/assert.h"
 
 #define CAPACITY_LEAST 64u
@@ -73,17 +71,10 @@ static bool make_room(cm_used_tokens *used, uint64_t now_unix_s)
 
 static bool owe_news(cm_used_tokens *used)
 {
-    if (used->news_count + used->owed == used->news_capacity) {
-        uint32_t capacity = used->news_capacity > 0 ? 2 * used->news_capacity : 16;
-        cm_used_token *grown = realloc(used->news, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        used->news = grown;
-        used->news_capacity = capacity;
-    }
-    used->owed++;
-    return true;
+    bool room = cm_array_reserve(&used->news, &used->news_capacity,
+                                 used->news_count + used->owed + 1, sizeof *used->news);
+    used->owed += room;
+    return room;
 }
 
 bool cm_used_tokens_add(cm_used_tokens *used, const cm_used_token *token, uint64_t now_unix_s,

@@ -4,6 +4,7 @@
 // tens of datagrams of 300 bytes at 100 ms of latency and 60 packets a second.
 #include "shared/net/link.h"
 
+#include "shared/base/array.h"
 #include "shared/base/assert.h"
 
 #include <stdlib.h>
@@ -26,16 +27,9 @@ bool cm_datagram_push(cm_datagram_queue *queue, const cm_datagram *datagram, con
     if (queue->bytes_max - queue->bytes < datagram->size) {
         return false;
     }
-    if (queue->count == queue->capacity) {
-        size_t capacity = queue->capacity ? queue->capacity * 2 : 64;
-        cm_datagram *items = realloc(queue->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return false;
-        }
-        queue->items = items;
-        queue->capacity = capacity;
-    }
-    uint8_t *copy = malloc(datagram->size > 0 ? datagram->size : 1);
+    bool room =
+        cm_array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items);
+    uint8_t *copy = room ? malloc(datagram->size > 0 ? datagram->size : 1) : NULL;
     if (copy == NULL) {
         return false;
     }

@@ -20,7 +20,7 @@ typedef struct cm_datagram {
 // A binary heap; the earliest first.
 typedef struct cm_datagram_queue {
     cm_datagram *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
     size_t bytes, bytes_max; // beyond it a push is refused
 } cm_datagram_queue;
 

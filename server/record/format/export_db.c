@@ -15,6 +15,7 @@
 #include "server/record/format/export_format.h"
 #include "server/record/format/export_rows.h"
 #include "server/record/format/match_db.h"
+#include "shared/base/array.h"
 
 static const char *const statements[CM_EXPORT_ROWS] = {
     [CM_EXPORT_ABOUT] = "INSERT INTO about VALUES(?1, ?2)",
@@ -212,16 +213,11 @@ carom_result cm_export_put(cm_export_db *db, cm_export_row row, const cm_sql_val
 
 static cm_export_slot *slot_at(cm_export_db *db, uint32_t index)
 {
-    if (index >= db->slot_count) {
-        uint32_t count = index * 2 + 64;
-        cm_export_slot *grown = realloc(db->slots, count * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        memset(grown + db->slot_count, 0, (count - db->slot_count) * sizeof *grown);
-        db->slots = grown;
-        db->slot_count = count;
+    uint32_t before = db->slot_count;
+    if (!cm_array_reserve(&db->slots, &db->slot_count, index + 1, sizeof *db->slots)) {
+        return NULL;
     }
+    memset(db->slots + before, 0, (db->slot_count - before) * sizeof *db->slots);
     return &db->slots[index];
 }
 

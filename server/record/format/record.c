@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "shared/base/array.h"
 #include "shared/base/assert.h"
 #include "shared/base/bytes.h"
 
@@ -91,20 +92,7 @@ void cm_record_pack_clear(cm_record_pack *pack)
 
 static bool reserve(cm_record_pack *pack, uint32_t count)
 {
-    if (count <= pack->capacity) {
-        return true;
-    }
-    uint32_t capacity = pack->capacity > 0 ? pack->capacity : 64;
-    while (capacity < count) {
-        capacity *= 2;
-    }
-    cm_record_inputs *grown = realloc(pack->rows, capacity * sizeof *grown);
-    if (grown == NULL) {
-        return false;
-    }
-    pack->rows = grown;
-    pack->capacity = capacity;
-    return true;
+    return cm_array_reserve(&pack->rows, &pack->capacity, count, sizeof *pack->rows);
 }
 
 bool cm_record_pack_add(cm_record_pack *pack, const cm_recorded_tick *tick)

@@ -15,6 +15,7 @@
 #include "server/record/format/match_db.h"
 #include "server/tools/export/export.h"
 #include "server/tools/export/gltf_json.h"
+#include "shared/base/array.h"
 
 #define SPOOL_PATH_MAX 4096u
 
@@ -30,28 +31,17 @@ static bool put_at(int file, const void *bytes, size_t size, uint64_t offset)
 
 static cm_gltf_body *find_body(cm_gltf *g, carom_body_id id)
 {
-    if (id.index >= g->slot_count) {
-        uint32_t count = id.index * 2 + 64;
-        uint32_t *grown = realloc(g->slots, count * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        memset(grown + g->slot_count, 0, (count - g->slot_count) * sizeof *grown);
-        g->slots = grown;
-        g->slot_count = count;
+    uint32_t before = g->slot_count;
+    if (!cm_array_reserve(&g->slots, &g->slot_count, id.index + 1, sizeof *g->slots)) {
+        return NULL;
     }
+    memset(g->slots + before, 0, (g->slot_count - before) * sizeof *g->slots);
     uint32_t number = g->slots[id.index];
     if (number > 0 && g->bodies[number - 1].id.generation == id.generation) {
         return &g->bodies[number - 1];
     }
-    if (g->body_count == g->body_capacity) {
-        uint32_t capacity = g->body_capacity * 2 + 64;
-        cm_gltf_body *grown = realloc(g->bodies, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        g->bodies = grown;
-        g->body_capacity = capacity;
+    if (!cm_array_reserve(&g->bodies, &g->body_capacity, g->body_count + 1, sizeof *g->bodies)) {
+        return NULL;
     }
     cm_gltf_body *body = &g->bodies[g->body_count++];
     *body = (cm_gltf_body){.id = id};

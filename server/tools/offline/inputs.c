@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/array.h"
 #include "shared/game/pointer.h"
 #include "shared/scene/scene_json.h"
 
@@ -37,18 +38,12 @@ static carom_result refuse(const reader *r, const char *path, const char *messag
 static cm_input *append(reader *r)
 {
     cm_inputs *inputs = r->inputs;
-    if (inputs->count == r->capacity) {
-        uint32_t wanted = r->capacity == 0 ? 256 : r->capacity * 2;
-        cm_input *grown = realloc(inputs->lines, wanted * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        inputs->lines = grown;
-        r->capacity = wanted;
+    bool room =
+        cm_array_reserve(&inputs->lines, &r->capacity, inputs->count + 1, sizeof *inputs->lines);
+    if (room) {
+        inputs->lines[inputs->count++] = (cm_input){0};
     }
-    cm_input *line = &inputs->lines[inputs->count++];
-    memset(line, 0, sizeof *line);
-    return line;
+    return room ? &inputs->lines[inputs->count - 1] : NULL;
 }
 
 static carom_result take_player(reader *r, const cm_input_json *json, cm_input *line)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/array.h"
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 
@@ -26,14 +27,9 @@ bool cm_sim_events_add(cm_sim_events *events, const cm_offline *run)
     uint32_t hit_count = 0;
     const carom_hit_event *hits = carom_world_hit_events(world, &hit_count);
     uint32_t all = count + hit_count + break_count + sleep_count + emitted_count;
-    if (all > events->capacity - events->count) {
-        uint32_t wanted = (events->count + all) * 2;
-        cm_sim_event *grown = realloc(events->rows, wanted * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        events->rows = grown;
-        events->capacity = wanted;
+    if (!cm_array_reserve(&events->rows, &events->capacity, events->count + all,
+                          sizeof *events->rows)) {
+        return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         events->rows[events->count++] =
