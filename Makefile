@@ -132,6 +132,7 @@ help:
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format      clang-format over every source'
 	@echo 'make pictures    draws the pictures of shared/scene/SCENE.md and of the README anew'
+	@echo 'make sources     makes the numbers and pictures of shared/sim/solve/SOURCES.md anew'
 	@echo 'make lint        warnings beyond those of the build, scripts, and tidy'
 	@echo 'make lines       lines of product, generated tables and tests by folder'
 	@echo 'make compile_commands  build/compile_commands.json for editors'

@@ -187,8 +187,13 @@ test-install: all
 test-documents: all
 	tests/documents/run.sh $(OUT)
 
-pictures: $(OUT)/carom
+pictures: sources
 	python3 tests/documents/scene.py $(OUT)/carom --write
+
+# The numbers and pictures of shared/sim/solve/SOURCES.md.
+.PHONY: sources
+sources: $(OUT)/carom
+	python3 tests/documents/sources.py $(OUT)/carom --write
 
 # The same program without the libraries of its parts.
 .PHONY: test-parts

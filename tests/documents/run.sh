@@ -32,6 +32,7 @@ holds_packages() {
 }
 
 holds SCENE.md python3 tests/documents/scene.py "$out/carom"
+holds SOURCES.md python3 tests/documents/sources.py "$out/carom"
 holds README.md python3 tests/documents/readme.py "$out"
 holds OPERATE.md python3 tests/documents/operate.py "$out/carom"
 holds server/README.md python3 tests/documents/server.py
