@@ -102,7 +102,7 @@ static const counted counts[] = {
     COUNT("in doubt", unsure, SOME),
     COUNT("unnoticed", unnoticed, SOME),
     COUNT("comebacks", comebacks, SOME),
-    COUNT("cuts", cuts, CLUSTER_CUT),
+    COUNT("cuts", cuts, SOME),
     COUNT("partitioned datagrams", partitioned, CLUSTER_CUT),
     COUNT("tokens expired", expired, CLUSTER_EXPIRY),
     COUNT("comebacks after expiry", outlived, SOME),

@@ -346,6 +346,8 @@ static carom_result prove(proving *run, carom_result result)
     result = result == CAROM_OK ? take_personal(run, proof->ticks + 1) : result;
     result = result == CAROM_OK ? check_left(run) : result;
     result = result == CAROM_OK ? check_last(run) : result;
+    result = result == CAROM_OK ? check_head(run) : result;
+    proof->complete = proof->complete && result == CAROM_OK;
     memcpy(proof->chain, run->chain.value, sizeof proof->chain);
     cm_cursor_close(&run->personal);
     cm_cursor_close(&run->statistics);
@@ -365,12 +367,7 @@ carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_p
 {
     proving run = {.file = file, .proof = proof, .error = error, .chain = file->head};
     begin(&run, public_key);
-    carom_result result = prove(&run, CAROM_OK);
-    if (result == CAROM_OK && proof->verdict != CM_PROOF_CHANGED) {
-        result = check_head(&run);
-        proof->complete = proof->complete && result == CAROM_OK;
-    }
-    return proof->verdict == CM_PROOF_CHANGED ? CAROM_OK : result;
+    return prove(&run, CAROM_OK);
 }
 
 // The file behind its newest link's tick, and the chain as that link has it.

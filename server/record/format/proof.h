@@ -39,7 +39,7 @@ carom_result cm_match_prove(cm_match_file *file, const uint8_t *public_key, cm_p
 
 // Proves only the rows after the newest link; the link itself is trusted if its signature is good.
 // For a file that the calling server has proved or begun, and that no other process has had since.
-// The same results.
+// The same results; the head is compared with the scene as there.
 carom_result cm_match_prove_tail(cm_match_file *file, cm_proof *proof, cm_match_error *error);
 
 #endif
