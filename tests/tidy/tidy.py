@@ -335,7 +335,7 @@ def hunks(patch):
         elif line.startswith("@@"):
             if old:
                 yield path, old
-            old = []
+            old = ["^"] if line.startswith("@@ -1,") or line.startswith("@@ -1 ") else []  # git looks at the top alone
         elif old is not None and line.startswith((" ", "-")) and not line.startswith("---"):
             old.append(line[1:])
     if old:
@@ -344,7 +344,7 @@ def hunks(patch):
 
 def check_planted(name, patch, read, problems):
     for path, old in hunks(patch):
-        if "\n" + "\n".join(old) + "\n" not in "\n" + read(path):
+        if "\n" + "\n".join(old) + "\n" not in "\n^\n" + read(path):
             problems.append(f"{name}: planted: no longer fits {path}: plant the bug anew where it went")
 
 
@@ -494,7 +494,7 @@ def self_test():
             print(f"tidy: self-test: the planted {name} was not found")
             bad += 1
     patch = "+++ b/x\n@@ -1 +1 @@\n a\n-b\n+c\n"
-    for text, count in (("a\nb\n", 0), ("a\nc\n", 1)):
+    for text, count in (("a\nb\n", 0), ("a\nc\n", 1), ("c\na\nb\n", 1)):
         problems = []
         check_planted("x", patch, lambda _: text, problems)
         if len(problems) != count:
