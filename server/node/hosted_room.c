@@ -200,6 +200,7 @@ const cm_room_info *cm_hosted_room_info(cm_hosted_room *room)
 {
     room->info.players = cm_hosted_room_players(room, NULL, 0);
     room->info.match_id = cm_hosted_room_recording(room);
+    room->info.first_id = room->roster.match_id;
     return &room->info;
 }
 

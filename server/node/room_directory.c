@@ -15,10 +15,10 @@ cm_directory_entry *cm_room_directory_find(const cm_room_directory *directory, c
 }
 
 cm_directory_entry *cm_room_directory_find_match(const cm_room_directory *directory,
-                                                 uint64_t match_id)
+                                                 uint64_t first_id)
 {
     for (uint32_t i = 0; i < directory->count; i++) {
-        if (directory->list[i].room.match_id == match_id) {
+        if (directory->list[i].room.first_id == first_id) {
             return &directory->list[i];
         }
     }

@@ -22,8 +22,9 @@ typedef struct cm_room_directory {
 bool cm_room_directory_put(cm_room_directory *directory, const cm_directory_entry *entry);
 void cm_room_directory_remove(cm_room_directory *directory, const char *name);
 cm_directory_entry *cm_room_directory_find(const cm_room_directory *directory, const char *name);
+// That of a ticket: by the match's first file, whatever file it is recorded in now.
 cm_directory_entry *cm_room_directory_find_match(const cm_room_directory *directory,
-                                                 uint64_t match_id);
+                                                 uint64_t first_id);
 // That of players who name none; NULL: it is not among them.
 const cm_directory_entry *cm_room_directory_default(const cm_room_directory *directory);
 void cm_room_directory_free(cm_room_directory *directory);

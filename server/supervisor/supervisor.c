@@ -59,7 +59,7 @@ static carom_result place(cm_supervised *s, const char *name, uint64_t match_id,
     if (there != NULL) {
         return CAROM_OK; // a room that goes on with a match, or an older match of a room
     }
-    cm_directory_entry entry = {.room = {.match_id = match_id}};
+    cm_directory_entry entry = {.room = {.match_id = match_id, .first_id = match_id}};
     entry.worker = cm_supervised_place(s);
     if (entry.worker == CM_PLACEMENT_NONE) {
         return cm_fail(failure, CAROM_ERROR_ARGUMENT,

@@ -142,3 +142,14 @@ Test(directory, circles_end, .init = open_pair, .fini = close_pair)
     cr_expect_eq(carom_client_get_state(p.clients[0]), CAROM_CLIENT_IDLE);
     cr_expect_eq(carom_client_get_reason(p.clients[0]), CAROM_REASON_ELSEWHERE);
 }
+
+// A recording that failed goes on in another file; tickets name the first one.
+Test(directory, a_ticket_finds_its_match_whatever_file_it_is_in)
+{
+    cm_room_directory rooms = {0};
+    const cm_directory_entry entry = {.room = {.name = "a", .match_id = 2, .first_id = 1}};
+    cr_assert(cm_room_directory_put(&rooms, &entry));
+    cr_expect_not_null(cm_room_directory_find_match(&rooms, 1));
+    cr_expect_null(cm_room_directory_find_match(&rooms, 2));
+    cm_room_directory_free(&rooms);
+}

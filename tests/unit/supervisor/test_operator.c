@@ -2,6 +2,7 @@
 // why; a drain that waits opens no room and ends when it said, or before; a handover loses nothing
 // that a crash would have kept. Method: real processes, real clients; the log and what players
 // received judge.
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <signal.h>
@@ -238,13 +239,84 @@ Test(operator, a_handover_loses_nothing)
     serving_remove_directory(&c);
 }
 
-// The next process has another engine than the match: its log names it, the match ends as cut, and
-// whoever comes back gets the reason.
-Test(operator, a_handover_to_another_engine_is_told)
+// That of the last line that tells of one.
+static pid_t process_of_worker(const serving *c)
+{
+    static char text[1 << 20];
+    const char *at = text, *found = NULL;
+    serving_read_text(c->err, text, sizeof text);
+    while ((at = strstr(at, "\"process\":")) != NULL) {
+        found = at += strlen("\"process\":");
+    }
+    cr_assert_not_null(found);
+    return (pid_t)strtol(found, NULL, 10);
+}
+
+static uint16_t free_port_of_two(void)
+{
+    for (uint16_t port = 21000 + 2 * (uint16_t)(getpid() % 5000);; port += 2) {
+        bool free = true;
+        for (uint16_t i = 0; i < 2; i++) {
+            struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port + i)};
+            at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            int socket_of = socket(AF_INET, SOCK_DGRAM, 0);
+            free = free && bind(socket_of, (struct sockaddr *)&at, sizeof at) == 0;
+            close(socket_of);
+        }
+        if (free) {
+            return port;
+        }
+    }
+}
+
+// The next process has the rooms in another order, so that each is in the other worker: whoever
+// comes back to the port that it knows is sent to where its match is.
+Test(operator, a_handover_finds_rooms_that_have_moved)
+{
+    serving c;
+    person people[2];
+    carom_client_stats stats;
+    carom_client_acks acks;
+    char listen[32];
+    uint16_t port = free_port_of_two();
+    serving_make_directory(&c);
+    snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)port);
+    serving_host(&c, (char *[]){"--listen", listen, "--workers", "2", "--room", "a=" SCENE,
+                                "--room", "b=" SCENE, NULL});
+    for (uint32_t i = 0; i < 2; i++) {
+        person *p = &people[i];
+        join(p, i == 0 ? "a" : "b", port);
+        LIVE_UNTIL(p, plays(p));
+        carom_client_acks_get(p->client, &acks);
+        uint64_t join_tick = acks.simulated_tick;
+        LIVE_UNTIL(p, (carom_client_acks_get(p->client, &acks), acks.durable_tick > join_tick));
+    }
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"drain\",\"handover\":true}"),
+                     "{\"done\":\"drain\"}\n");
+    cr_assert_eq(serving_finish(&c), 0);
+    unlink(c.ready);
+    serving_host(&c, (char *[]){"--listen", listen, "--workers", "2", "--room", "b=" SCENE,
+                                "--room", "a=" SCENE, NULL});
+    for (uint32_t i = 0; i < 2; i++) {
+        person *p = &people[i];
+        LIVE_UNTIL(p,
+                   (carom_client_stats_get(p->client, &stats), stats.comebacks == 1 && plays(p)));
+        carom_client_destroy(p->client);
+    }
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
+
+// The next process has another engine or module than the match: its log names it, the match ends as
+// cut, its room begins anew, and whoever comes back gets the reason.
+static void hand_over_to_another(const char *sql, const char *said)
 {
     serving c;
     person a;
-    char found[256], pattern[200];
+    cm_match_head head;
+    cm_match_error error;
+    char found[256], pattern[200], path[300];
     glob_t matches;
     serving_make_directory(&c);
     serving_host(&c, (char *[]){"--workers", "1", "--room", "a=" SCENE, NULL});
@@ -259,16 +331,72 @@ Test(operator, a_handover_to_another_engine_is_told)
     snprintf(pattern, sizeof pattern, "%s/*.match", c.matches);
     cr_assert_eq(glob(pattern, 0, NULL, &matches), 0);
     cr_assert_eq(matches.gl_pathc, 1);
-    recording_edit(matches.gl_pathv[0], "UPDATE meta SET value = 9 WHERE key = 'engine_version'",
-                   false);
+    snprintf(path, sizeof path, "%s", matches.gl_pathv[0]);
+    recording_edit(path, sql, false);
     globfree(&matches);
     start_again(&c, port, "1");
     cr_expect_eq(serving_read_log(c.err, "match cut", "reason", found), 1);
-    cr_expect_not_null(strstr(found, "engine 9"), "%s", found);
+    cr_expect_not_null(strstr(found, said), "%s", found);
     LIVE_UNTIL(&a, carom_client_get_state(a.client) == CAROM_CLIENT_IDLE);
     cr_expect_eq(carom_client_get_reason(a.client), CAROM_REASON_MATCH_CUT);
     carom_client_destroy(a.client);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
+    cr_assert_eq(cm_match_head_read(path, &head, &error), CAROM_OK, "%s", error.message);
+    cr_expect_eq(head.info.end, CM_MATCH_CUT);
     serving_remove_directory(&c);
+}
+
+Test(operator, a_handover_to_another_engine_is_told)
+{
+    hand_over_to_another("UPDATE meta SET value = 9 WHERE key = 'engine_version'", "engine 9");
+}
+
+Test(operator, a_handover_to_another_module_is_told)
+{
+    hand_over_to_another("UPDATE meta SET value = 77 WHERE key = 'module_version'", "version 77");
+}
+
+// A worker that was killed comes back while the server is told to end: with its matches read again
+// or not yet. A drain ends them; a handover leaves them to the next process.
+static void end_while_one_comes_back(const char *request, uint32_t drained, const char *event)
+{
+    serving c;
+    char line[256];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    serving_make_directory(&c);
+    serving_host(&c, (char *[]){"--workers", "2", "--room", "a=" SCENE, "--room", "b=" SCENE,
+                                "--resume", NULL});
+    serving_wait_for_next_ticks(&c, 2);
+    cr_assert_eq(serving_read_log(c.err, "worker", "event", line), 2);
+    kill(process_of_worker(&c), SIGKILL);
+    serving_wait_for_log(&c, event, 1);
+    cr_expect_not_null(strstr(serving_ask(&c, request), "{\"done\":\"drain\""));
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], drained);
+    cr_expect_eq(ends[CM_MATCH_LIVE], 2 - drained);
+    if (drained == 0) { // both go on
+        unlink(c.ready);
+        serving_host(&c, (char *[]){"--workers", "2", "--room", "a=" SCENE, NULL});
+        cr_expect_geq(serving_read_log(c.err, "match resumed", "room", line), 2);
+        kill(c.pid, SIGTERM);
+        cr_assert_eq(serving_finish(&c), 0);
+    }
+    serving_remove_directory(&c);
+}
+
+Test(operator, a_drain_reaches_one_that_came_back_just_now)
+{
+    end_while_one_comes_back("{\"command\":\"drain\"}", 2, "match resumed");
+}
+
+Test(operator, a_handover_reaches_one_that_came_back_just_now)
+{
+    end_while_one_comes_back("{\"command\":\"drain\",\"handover\":true}", 0, "match resumed");
+}
+
+Test(operator, a_handover_leaves_what_a_dead_worker_had)
+{
+    end_while_one_comes_back("{\"command\":\"drain\",\"handover\":true}", 0, "worker died");
 }
