@@ -309,7 +309,7 @@ typedef struct carom_body_def {
     // CAROM_LOCK_…, of world axes, while dynamic: a step takes the velocity there away, and what
     // pushes that way does nothing.
     uint32_t axis_locks;
-    bool bullet;       // moves far in a tick and must not pass through others
+    bool bullet;       // true is refused, NOT_BUILT: continuous collision is still to come
     bool sleep;        // may sleep; true
     bool report_force; // wants contact_force and contact_torque
     // A game remembers where it was (carom_world_query_seen), of CAROM_HISTORY_BODIES_MAX at most:

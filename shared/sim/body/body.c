@@ -66,6 +66,8 @@ static carom_result check_pose(const carom_body_def *def, carom_error *error)
             "zero: a static body does not move");
     CM_WANT(!fixed || cm_length_squared(def->angular_velocity) == 0.0f, "angular_velocity",
             "zero: a static body does not turn");
+    CM_FIELD(def->bullet ? CAROM_ERROR_NOT_BUILT : CAROM_OK, "bullet",
+             "false: continuous collision is not built yet");
     return CAROM_OK;
 }
 

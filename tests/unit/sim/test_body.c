@@ -212,6 +212,10 @@ Test(body, a_bad_definition_is_refused_with_the_reason)
                      i);
         *cases[i].value = kept;
     }
+    def.bullet = true;
+    cr_assert_eq(carom_body_create(world, &def, &shape, 1, NULL), CAROM_ERROR_NOT_BUILT);
+    cr_assert_str_eq(carom_last_error(world).field, "bullet");
+    def.bullet = false;
     cr_assert_eq(carom_body_create(world, &def, NULL, 0, NULL), CAROM_ERROR_ARGUMENT);
     cr_assert_eq(carom_body_create(world, &def, NULL, 1, NULL), CAROM_ERROR_ARGUMENT);
     shape.type = CAROM_SHAPE_PLANE;

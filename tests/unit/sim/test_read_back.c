@@ -23,7 +23,7 @@ static carom_body_def full_def(void)
     def.angular_damping = 0.125f;
     def.user_data = 77;
     def.axis_locks = CAROM_LOCK_X | CAROM_LOCK_RZ;
-    def.bullet = def.report_force = true;
+    def.report_force = true;
     def.sleep = false;
     def.epsilon = 0.01f;
     def.gamma = 0.5f;
