@@ -7,6 +7,7 @@
 #include "server/cli/cli.h"
 #include "server/cli/load.h"
 #include "server/node/module_loader.h"
+#include "server/ops/log.h"
 #include "server/tools/offline/offline.h"
 #include "server/record/catalogue/room_db.h"
 #include "server/record/catalogue/scene_db.h"
@@ -232,12 +233,8 @@ static int run_show(const char *name, const char *db)
 static bool print_row(void *context, const cm_scene_row *row)
 {
     (void)context;
-    char when[32] = "";
-    time_t seconds = (time_t)row->imported_at;
-    struct tm utc;
-    if (gmtime_r(&seconds, &utc) != NULL) {
-        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    }
+    char when[CM_LOG_TIME_MAX];
+    cm_log_time((uint64_t)row->imported_at * 1000u, when);
     char name[4 * CM_NAME_MAX];
     cm_utf8_printable(row->name, name, sizeof name);
     printf("%s\t%u bodies\t%llu bytes\t%s\tversion %u\n", name, (unsigned)row->bodies,

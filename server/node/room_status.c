@@ -216,8 +216,10 @@ static void add_full(cm_line *line, const cm_status *status)
 
 const char *cm_status_line(const cm_status *status, bool full, cm_line *line)
 {
+    char time[CM_LOG_TIME_MAX];
+    cm_log_time(status->unix_ms, time);
     cm_line_begin(line);
-    cm_line_number(line, "time", (double)status->unix_ms / 1000.0);
+    cm_line_text(line, "time", time);
     if (status->room != NULL && status->room[0] != '\0') {
         cm_line_text(line, "room", status->room);
     }

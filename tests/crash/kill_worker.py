@@ -149,7 +149,7 @@ class Run:
         """Of each room the last line of before, and the tick at which it goes on."""
         seen = {}
         for line in self.out.read():
-            if "players" in line and line["time"] <= died:
+            if "players" in line and datetime.fromisoformat(line["time"][:-1] + "+00:00").timestamp() <= died:
                 seen[line["room"]] = line
         resumed = [line for line in self.log.read()[before:] if line["event"] == "match resumed"]
         if sorted(line["room"] for line in resumed) != sorted(names):

@@ -154,6 +154,7 @@ Test(commands, scene_database)
     cr_assert_eq(result.status, 0);
     cr_assert_eq(strncmp(result.out, "hello\t14 bodies\t", 16), 0, "%s", result.out);
     cr_assert_not_null(strstr(result.out, "\nother\t"));
+    cr_expect_not_null(strstr(result.out, ".000Z\tversion "), "as the log has times");
 
     run("scene export hello --db %s/a.db", NULL);
     cr_assert_eq(result.status, 0);

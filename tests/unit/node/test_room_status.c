@@ -116,6 +116,12 @@ Test(status, log_times)
     char text[CM_LOG_TIME_MAX];
     cm_log_time(1700000000123u, text);
     cr_assert_str_eq(text, "2023-11-14T22:13:20.123Z");
+    cm_status status = make_status(1); // in the same form
+    cm_line line;
+    static const char begin[] = "{\"time\":\"2023-11-14T22:13:20.123Z\",";
+    status.unix_ms = 1700000000123u;
+    cr_expect_eq(strncmp(cm_status_line(&status, false, &line), begin, strlen(begin)), 0, "%s",
+                 line.text);
 }
 
 Test(status, a_block_of_so_many_lines)
