@@ -23,6 +23,8 @@
 #define SCENES_MAX     64u
 #define SCENE_PATH_MAX 512u
 #define SCENES_DIR     "tests/scenes/bench"
+#define GAMES_DIR      "tests/scenes/games"
+#define GAME_STEPS     1800
 #define FROM_NORMAL    60
 #define STEPS          360
 #define RUNS           3
@@ -70,9 +72,15 @@ static void print_run(const char *name, const cm_scene_run_options *options,
            run->cold_restore_us, run->state_bytes);
     printf(",\"max_penetration\":%.9g,\"mean_penetration\":%.9g,\"top_height\":%.9g,"
            "\"joint_error\":%.9g,\"worst_penetration\":%.9g,\"kinetic_energy\":%.9g,"
-           "\"energy_lost\":%.9g}\n",
+           "\"energy_lost\":%.9g",
            run->quality.max_penetration, run->quality.mean_penetration, run->quality.top_height,
            run->quality.joint_error, run->worst_penetration, run->kinetic_energy, run->energy_lost);
+    if (options->may_sleep) {
+        printf(",\"fell\":%u,\"asleep\":%u,\"fastest\":%.9g,\"contacts_cut\":%llu",
+               (unsigned)run->fell, (unsigned)run->asleep, run->fastest,
+               (unsigned long long)run->contacts_cut);
+    }
+    printf("}\n");
     fflush(stdout);
 }
 
@@ -418,11 +426,11 @@ static int bench_queries(int argc, char **argv)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-static int bench_scenes(int argc, char **argv)
+static int bench_folder(int argc, char **argv, bool games)
 {
-    int64_t steps = STEPS, from = FROM_NORMAL, runs = RUNS;
+    int64_t steps = games ? GAME_STEPS : STEPS, from = FROM_NORMAL, runs = games ? 1 : RUNS;
     bool from_given = false;
-    const char *folder = SCENES_DIR;
+    const char *folder = games ? GAMES_DIR : SCENES_DIR;
     const char *names[SCENES_MAX];
     uint32_t name_count = 0;
     const cm_option options[] = {
@@ -455,49 +463,46 @@ static int bench_scenes(int argc, char **argv)
         return CM_STATUS_USAGE;
     }
     const cm_scene_run_options run = {(uint32_t)steps, from < steps ? (uint32_t)from : 0,
-                                      (uint32_t)runs};
+                                      (uint32_t)runs, games};
     for (uint32_t i = 0; i < list.count; i++) {
         status = worse(status, bench_scene(list.path[i], &run));
     }
     return cm_cli_finish(status);
 }
 
+static int bench_scenes(int argc, char **argv)
+{
+    return bench_folder(argc, argv, false);
+}
+
+static int bench_games(int argc, char **argv)
+{
+    return bench_folder(argc, argv, true);
+}
+
+static int bench_load(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    cm_cli_error("bench: load: not built yet");
+    return CM_STATUS_USAGE;
+}
+
 static int run_command(int argc, char **argv)
 {
-    static const char *const LATER[] = {"load"};
-    for (size_t i = 0; i < sizeof LATER / sizeof LATER[0]; i++) {
-        if (argc > 1 && strcmp(argv[1], LATER[i]) == 0) {
-            cm_cli_error("bench: %s: not built yet", LATER[i]);
-            return CM_STATUS_USAGE;
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } BENCHES[] = {
+        {"games", bench_games},     {"rollback", bench_rewinds}, {"piles", bench_piles},
+        {"impact", bench_impacts},  {"replay", bench_recording}, {"seal", bench_seals},
+        {"queries", bench_queries}, {"codec", bench_codec},      {"load", bench_load},
+    };
+    for (size_t i = 0; i < sizeof BENCHES / sizeof BENCHES[0]; i++) {
+        if (argc > 1 && strcmp(argv[1], BENCHES[i].name) == 0) {
+            argv[1] = argv[0]; // messages name the command
+            return BENCHES[i].run(argc - 1, argv + 1);
         }
-    }
-    if (argc > 1 && strcmp(argv[1], "impact") == 0) {
-        argv[1] = argv[0];
-        return bench_impacts(argc - 1, argv + 1);
-    }
-    if (argc > 1 && strcmp(argv[1], "seal") == 0) {
-        argv[1] = argv[0];
-        return bench_seals(argc - 1, argv + 1);
-    }
-    if (argc > 1 && strcmp(argv[1], "codec") == 0) {
-        argv[1] = argv[0];
-        return bench_codec(argc - 1, argv + 1);
-    }
-    if (argc > 1 && strcmp(argv[1], "queries") == 0) {
-        argv[1] = argv[0];
-        return bench_queries(argc - 1, argv + 1);
-    }
-    if (argc > 1 && strcmp(argv[1], "rollback") == 0) {
-        argv[1] = argv[0]; // messages name the command
-        return bench_rewinds(argc - 1, argv + 1);
-    }
-    if (argc > 1 && strcmp(argv[1], "piles") == 0) {
-        argv[1] = argv[0];
-        return bench_piles(argc - 1, argv + 1);
-    }
-    if (argc > 1 && strcmp(argv[1], "replay") == 0) {
-        argv[1] = argv[0];
-        return bench_recording(argc - 1, argv + 1);
     }
     return bench_scenes(argc, argv);
 }
@@ -507,6 +512,7 @@ const cm_command cm_bench_command = {
     "bench", run_command,
     "measures speed and quality\n"
     "usage: carom bench [SCENE...] [options]\n"
+    "       carom bench games [SCENE...] [options]\n"
     "       carom bench rollback [--runs N]\n"
     "       carom bench piles [--seeds N] [--steps N] [--runs N]\n"
     "       carom bench impact [--runs N] [--collisions N]\n"
@@ -528,6 +534,9 @@ const cm_command cm_bench_command = {
     "  --runs N       runs of each scene, figures are the medians (" CM_HELP(RUNS) ")\n"
     "  --scenes DIR   the folder (" SCENES_DIR ")\n"
     "\n"
+    "games: scenes as games have them, of " GAMES_DIR ", " CM_HELP(GAME_STEPS) " steps once, where what rests may\n"
+    "sleep; besides: fell (bodies that sank by more than half of their height), asleep (bodies), fastest\n"
+    "(m/s), all after the last step; contacts_cut (left out by the world's limit).\n"
     "rollback: restores a tick of the towers scene, and of a tumbling pile, and comes forward again,\n"
     "saving every tick: " CM_HELP(FEW_TICKS) " ticks of " CM_HELP(FEW_BODIES) " bodies, " CM_HELP(MANY_TICKS) " of " CM_HELP(MANY_BODIES) "; wall time; --runs rewinds (" CM_HELP(REWINDS) ").\n"
     "piles: tumbling piles of 1,000 and 20,000 cubes, and 5,000 from so many seeds (" CM_HELP(PILE_SEEDS) "): overlaps,\n"

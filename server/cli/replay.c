@@ -12,9 +12,10 @@
 #include "server/record/format/sign_key.h"
 #include "server/cli/replay_export.h"
 
-#define TICK_MAX  9007199254740992.0 // 2^53
+#define TICK_MAX    9007199254740992.0 // 2^53
+#define MATCHES_MAX 1024u              // of a command line
 
-#define BAR_WIDTH 40u
+#define BAR_WIDTH   40u
 
 // A file that is not there is bad input; one whose reading fails is a failed operation.
 static int status_of(carom_result result, const char *path)
@@ -188,10 +189,26 @@ static int verify(const char *path, cm_replay_options *options, bool json)
     return status_of(result, path);
 }
 
+// One file after another; the status of the worst.
+static int verify_all(const char *const *paths, uint32_t count, cm_replay_options *options,
+                      bool json)
+{
+    int worst = CM_STATUS_DONE;
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > 1 && !json) {
+            printf("%s: ", paths[i]);
+            fflush(stdout);
+        }
+        int status = verify(paths[i], options, json);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
 static int run_command(int argc, char **argv)
 {
     bool verifying = false, has_format = false;
-    const char *format = "text", *path = NULL, *key_path = NULL, *states = NULL;
+    const char *format = "text", *paths[MATCHES_MAX], *key_path = NULL, *states = NULL;
     uint32_t count = 0;
     cm_replay_export_options e = {.every = 1, .speed = 1.0};
     int64_t jobs = 0;
@@ -216,13 +233,14 @@ static int run_command(int argc, char **argv)
         {"speed", CM_OPTION_NUMBER, &e.speed, 1e-3, 1e6, NULL, &e.has_speed},
         {"events", CM_OPTION_FLAG, &e.events, 0, 0, NULL, NULL},
     };
-    int status =
-        cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], &path, 1, &count);
+    int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], paths,
+                                MATCHES_MAX, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    if (count != 1) {
-        cm_cli_error("replay: expected one match file, see 'carom help replay'");
+    if (count == 0 || (count > 1 && (!verifying || states != NULL))) {
+        cm_cli_error("replay: expected one match file (--verify takes several, --states does not), "
+                     "see 'carom help replay'");
         return CM_STATUS_USAGE;
     }
     if (verifying && cm_replay_export_asked(&e)) {
@@ -244,7 +262,7 @@ static int run_command(int argc, char **argv)
         return status;
     }
     if (!verifying) {
-        return cm_replay_export(path, &e);
+        return cm_replay_export(paths[0], &e);
     }
     uint8_t public_key[CM_SIGN_KEY_BYTES];
     char error[512];
@@ -257,13 +275,13 @@ static int run_command(int argc, char **argv)
     cm_replay_options how = {.public_key = key_path != NULL ? public_key : NULL,
                              .states = states,
                              .jobs = jobs > 0 ? (uint32_t)jobs : (uint32_t)(cores > 1 ? cores : 1)};
-    return verify(path, &how, strcmp(format, "json") == 0);
+    return verify_all(paths, count, &how, strcmp(format, "json") == 0);
 }
 
 const cm_command cm_replay_command = {
     "replay", run_command,
     "runs a recorded match again\n"
-    "usage: carom replay MATCH --verify [--jobs N] [--module FILE.so] [--pubkey FILE]\n"
+    "usage: carom replay MATCH... --verify [--jobs N] [--module FILE.so] [--pubkey FILE]\n"
     "                    [--states PREFIX] [--format text|json]\n"
     "       carom replay MATCH --export jsonl|csv|sqlite|gltf [--out FILE] [--from TICK]\n"
     "                    [--to TICK] [--every K] [--speed X] [--events] [--module FILE.so]\n"
@@ -277,7 +295,7 @@ const cm_command cm_replay_command = {
     "             holds an unsigned file can make a chain again. Status 0 where all agree, 1 "
     "where\n"
     "             something differs, 2 where another engine or format recorded it, or it cannot\n"
-    "             be read\n"
+    "             be read. What no row holds, such as free bytes of a page, may change unseen\n"
     "  --jobs     threads, 1 to 64, which take the match from keyframe to keyframe (as many as\n"
     "             there are cores); the result is the same with any number\n"
     "  --pubkey   public key (what 'carom match keygen' makes, or 64 hexadecimal digits):\n"

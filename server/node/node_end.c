@@ -16,9 +16,11 @@
 static void print_end(const cm_node *host, const cm_node_room *room, const cm_match_status *match,
                       const cm_replay_report *report, bool verified, const char *outcome)
 {
-    char text[3 * CM_SERVE_PATH_MAX + 256], command[CM_SERVE_PATH_MAX + 256];
+    char text[4 * CM_SERVE_PATH_MAX + 256], command[2 * CM_SERVE_PATH_MAX + 256];
     cm_line line;
-    snprintf(command, sizeof command, "%s replay %s --verify", program_invocation_name, room->path);
+    const char *modules = host->config.module;
+    snprintf(command, sizeof command, "%s replay %s --verify%s%s", program_invocation_name,
+             room->path, modules[0] != '\0' ? " --module " : "", modules);
     if (host->shell.draw != NULL) {
         snprintf(text, sizeof text, "recorded  %s\nverified  %llu of %llu ticks: %s\nreplay    %s",
                  room->path, (unsigned long long)report->verified_ticks,

@@ -398,8 +398,9 @@ bool cm_admin_ask(const char *path, const char *request, void (*line)(void *user
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0 ||
         connect(descriptor, (const struct sockaddr *)&address, sizeof address) != 0) {
-        snprintf(error, error_size, "%s: %s, expected the socket of a running server", path,
-                 strerror(errno));
+        snprintf(error, error_size,
+                 "%s: %s, expected the socket of a running server, which --admin SOCKET names",
+                 path, strerror(errno));
         if (descriptor >= 0) {
             close(descriptor);
         }

@@ -22,17 +22,21 @@ carom_result cm_playback_check(const cm_match_info *info, const carom_module **m
     if (info->engine_version != CAROM_ENGINE_VERSION || info->layout_hash != cm_layout_hash()) {
         return cm_match_wrong(error, CAROM_ERROR_VERSION,
                               "recorded by engine %u (%s, layout %016llx), this is engine %u "
-                              "(layout %016llx)",
+                              "(layout %016llx)%s",
                               info->engine_version, info->engine_text,
                               (unsigned long long)info->layout_hash, CAROM_ENGINE_VERSION,
-                              (unsigned long long)cm_layout_hash());
+                              (unsigned long long)cm_layout_hash(),
+                              info->engine_version == CAROM_ENGINE_VERSION
+                                  ? ": another build, or the file was changed"
+                                  : "");
     }
     if (*module == NULL || strcmp((*module)->name, info->module) != 0) {
         *module = cm_module_find(info->module);
     }
     if (*module == NULL) {
         return cm_match_wrong(error, CAROM_ERROR_VERSION,
-                              "recorded with module '%s', which this build does not have",
+                              "recorded with module '%s', which is not here: --module FILE.so "
+                              "names its file",
                               info->module);
     }
     if ((*module)->version != info->module_version) {

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "carom/log.h"
 #include "server/tools/bench/energy.h"
+#include "server/tools/bench/fall.h"
 #include "server/tools/bench/joints.h"
 #include "server/tools/bench/worlds.h"
 
@@ -116,7 +118,8 @@ static carom_result watch(const carom_world *world, uint32_t step, const cm_qual
 }
 
 // The world of the source at tick 0: NULL without memory.
-static carom_result open_source(const cm_scene_run_source *source, carom_world **world)
+static carom_result open_source(const cm_scene_run_source *source, bool may_sleep,
+                                carom_world **world)
 {
     if (source->scene == NULL) {
         *world = cm_bench_pile(source->pile_bodies, source->pile_row, source->pile_seed);
@@ -124,7 +127,7 @@ static carom_result open_source(const cm_scene_run_source *source, carom_world *
     }
     carom_world_def def;
     cm_scene_world_def(source->scene, &def);
-    def.sleep = false; // what is measured is work
+    def.sleep = def.sleep && may_sleep;
     *world = cm_bench_world_new(&def);
     return *world == NULL ? CAROM_ERROR_MEMORY : cm_scene_populate(source->scene, *world);
 }
@@ -134,12 +137,17 @@ typedef struct beginning {
     cm_quality_joint *joints;
     uint32_t joint_count;
     double energy, hanging; // J/kg; hanging: HUGE_VAL where not everything hangs
+    double *heights;        // fall.h
 } beginning;
 
 static carom_result look_at_start(const cm_scene_run_source *source, const carom_world *world,
                                   beginning *start, cm_scene_run *run)
 {
     run->bodies = count_movable(world);
+    start->heights = cm_fall_begin(world);
+    if (start->heights == NULL) {
+        return CAROM_ERROR_MEMORY;
+    }
     if (source->scene == NULL) {
         return CAROM_OK;
     }
@@ -152,8 +160,28 @@ static carom_result look_at_start(const cm_scene_run_source *source, const carom
     return result;
 }
 
+static double fastest_of(const carom_world *world)
+{
+    double fastest = 0.0;
+    for (uint32_t slot = 0; slot < carom_world_body_slots(world); slot++) {
+        carom_body_state state;
+        if (carom_body_get(world, carom_world_body_at(world, slot), &state) == CAROM_OK &&
+            state.type == CAROM_BODY_DYNAMIC) {
+            const carom_vec3 v = state.linear_velocity;
+            fastest = fmax(fastest, hypot(hypot((double)v.x, (double)v.y), (double)v.z));
+        }
+    }
+    return fastest;
+}
+
 static carom_result look_at_end(const carom_world *world, const beginning *start, cm_scene_run *run)
 {
+    carom_world_stats stats;
+    carom_world_stats_get(world, &stats);
+    run->asleep = stats.sleeping;
+    run->contacts_cut = stats.told[CAROM_LOG_CONTACTS_CUT];
+    run->fastest = fastest_of(world);
+    run->fell = cm_fall_count(world, start->heights);
     run->hash = carom_world_hash(world);
     run->same = true;
     run->kinetic_energy = cm_energy_kinetic(world);
@@ -191,6 +219,7 @@ static carom_result run_once(const cm_scene_run_source *source, carom_world *wor
         run->same = run->same && carom_world_hash(world) == run->hash;
     }
     free(start.joints);
+    free(start.heights);
     return result == CAROM_OK ? measure_saves(world, t, index, run) : result;
 }
 
@@ -223,7 +252,7 @@ carom_result cm_scene_run_measure(const cm_scene_run_source *source,
     carom_result result = CAROM_OK;
     for (uint32_t i = 0; i < options->runs && result == CAROM_OK; i++) {
         carom_world *world = NULL;
-        result = open_source(source, &world);
+        result = open_source(source, options->may_sleep, &world);
         if (result == CAROM_OK) {
             result = run_once(source, world, options, i, &t, run);
         }

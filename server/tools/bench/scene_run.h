@@ -17,6 +17,7 @@ typedef struct cm_scene_run_options {
     uint32_t steps; // at least 1
     uint32_t from;  // first step that counts, below steps
     uint32_t runs;  // at least 1: every run starts anew; each result is the median over the runs
+    bool may_sleep; // as the scene says; otherwise nothing sleeps, since what is measured is work
 } cm_scene_run_options;
 
 typedef struct cm_scene_run {
@@ -34,6 +35,10 @@ typedef struct cm_scene_run {
     // For a scene whose joints hold everything that moves: the energy lost since tick 0, as a share
     // of the energy lost until all of it hangs at rest. Otherwise 0.
     double energy_lost;
+    uint32_t fell;         // bodies, after the last step (fall.h)
+    uint32_t asleep;       // bodies, likewise
+    double fastest;        // m/s, of their centres of mass, likewise
+    uint64_t contacts_cut; // by the world's limit, of all steps
 } cm_scene_run;
 
 // Watched for the worst overlap, in the first run: every so many steps from the first to the last.

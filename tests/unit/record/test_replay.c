@@ -304,7 +304,7 @@ static command_result ran;
 
 static void run(const char *format)
 {
-    char command[256];
+    char command[512];
     snprintf(command, sizeof command, format, recording_path());
     run_command(command, &ran);
 }
@@ -325,6 +325,13 @@ Test(replay, the_command_and_its_statuses)
     cr_assert_eq(ran.status, 2);
     run("replay %s --verify --format json");
     cr_assert_not_null(strstr(ran.out, "\"result\": \"verified\", \"verified_ticks\": 90"));
+    run("replay %1$s nowhere.match %1$s --verify"); // each for itself, the worst status
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "nowhere.match: No such file"), "%s", ran.err);
+    cr_assert_not_null(strstr(strstr(ran.out, expected) + 1, expected), "%s", ran.out);
+    run("replay %1$s %1$s --seek 90");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "expected one match file"), "%s", ran.err);
     run("replay %s");
     cr_assert_eq(ran.status, 2);
     cr_assert_not_null(strstr(ran.err, "expected --verify, --export, --seek or --speed"));

@@ -82,6 +82,27 @@ Test(bench_command, goes_on_after_a_refused_scene)
     json_decref(only_line());
 }
 
+static int64_t number_of(const char *arguments, const char *key)
+{
+    run_command(arguments, &result);
+    cr_assert_eq(result.status, 0, "%s", result.err);
+    json_t *line = only_line();
+    cr_assert(json_is_integer(json_object_get(line, key)), "%s", result.out);
+    int64_t number = json_integer_value(json_object_get(line, key));
+    json_decref(line);
+    return number;
+}
+
+// A chain that swings falls by more than half of its links' height, a domino that has not been
+// reached does not; what rests may sleep.
+Test(bench_command, games_tell_what_fell)
+{
+    cr_expect_eq(number_of("bench games dominoes --steps 2", "fell"), 0);
+    cr_expect_eq(number_of("bench games load_balls --steps 60", "fell"), 20);
+    cr_expect_eq(number_of("bench games wall --steps 2", "contacts_cut"), 0);
+    cr_expect_eq(number_of("bench games heavy_on_light --steps 600", "asleep"), 2);
+}
+
 Test(bench_command, rollback)
 {
     run_command("bench rollback --runs 1", &result);
