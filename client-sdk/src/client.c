@@ -9,7 +9,7 @@
 // there. A callback may call anything but carom_client_destroy.
 #include "client-sdk/src/state.h"
 
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/wire/control_text.h"
 
 #include <stdarg.h>
@@ -114,11 +114,10 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
         return result;
     }
     carom_allocator allocator = def->allocator.allocate != NULL ? def->allocator : cm_by_malloc;
-    carom_client *client = allocator.allocate(allocator.context, sizeof *client);
+    carom_client *client = cm_memory_take(&allocator, sizeof *client);
     if (client == NULL) {
         return CAROM_ERROR_MEMORY;
     }
-    memset(client, 0, sizeof *client);
     client->def = *def;
     client->def.allocator = allocator;
     client->def.error = NULL;

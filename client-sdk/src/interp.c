@@ -7,28 +7,22 @@
 
 #include <string.h>
 
+#include "shared/base/memory.h"
 #include "shared/base/vec.h"
 
 #define EXTRAPOLATE_S 0.1
 
 bool cm_interp_init(cm_interp *interp, const carom_allocator *allocator, uint32_t slots)
 {
-    size_t size = (slots > 0 ? slots : 1) * sizeof *interp->bodies;
     interp->allocator = allocator;
     interp->slots = slots;
-    interp->bodies = allocator->allocate(allocator->context, size);
-    if (interp->bodies == NULL) {
-        return false;
-    }
-    memset(interp->bodies, 0, size);
-    return true;
+    interp->bodies = cm_memory_take(allocator, slots * sizeof *interp->bodies);
+    return interp->bodies != NULL;
 }
 
 void cm_interp_free(cm_interp *interp)
 {
-    if (interp->bodies != NULL) {
-        interp->allocator->release(interp->allocator->context, interp->bodies);
-    }
+    cm_memory_give(interp->allocator, interp->bodies);
     memset(interp, 0, sizeof *interp);
 }
 

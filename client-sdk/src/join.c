@@ -55,9 +55,7 @@ void cm_client_forget_room(carom_client *client)
     client->predictor = NULL;
     cm_mirror_destroy(client->mirror);
     client->mirror = NULL;
-    if (client->interp.bodies != NULL) {
-        cm_interp_free(&client->interp);
-    }
+    cm_interp_free(&client->interp);
     memset(&client->inputs, 0, sizeof client->inputs);
     memset(client->input, 0, sizeof client->input);
     cm_pointer_reset(&client->pointer);

@@ -3,12 +3,7 @@
 
 #include <string.h>
 
-static void release(const carom_allocator *allocator, uint8_t *memory)
-{
-    if (memory != NULL) {
-        allocator->release(allocator->context, memory);
-    }
-}
+#include "shared/base/memory.h"
 
 // Appends; false where memory is short or more than `most` bytes would be kept.
 static bool append(const carom_allocator *allocator, uint8_t **to, size_t *used, size_t *capacity,
@@ -20,14 +15,14 @@ static bool append(const carom_allocator *allocator, uint8_t **to, size_t *used,
     if (size > *capacity - *used) {
         size_t wanted = 2 * (*used + size);
         wanted = wanted < most ? wanted : most;
-        uint8_t *grown = allocator->allocate(allocator->context, wanted);
+        uint8_t *grown = cm_memory_take(allocator, wanted);
         if (grown == NULL) {
             return false;
         }
         if (*used > 0) {
             memcpy(grown, *to, *used);
         }
-        release(allocator, *to);
+        cm_memory_give(allocator, *to);
         *to = grown;
         *capacity = wanted;
     }
@@ -40,7 +35,7 @@ bool cm_keyframe_inbox_begin(cm_keyframe_inbox *inbox, const carom_allocator *al
                              const cm_control *welcome, const uint8_t *bytes, size_t size)
 {
     cm_keyframe_inbox_clear(inbox, allocator);
-    inbox->welcome = allocator->allocate(allocator->context, size);
+    inbox->welcome = cm_memory_take(allocator, size);
     if (inbox->welcome == NULL) {
         return false;
     }
@@ -90,8 +85,8 @@ bool cm_keyframe_inbox_next(const cm_keyframe_inbox *inbox, size_t *at, const ui
 
 void cm_keyframe_inbox_clear(cm_keyframe_inbox *inbox, const carom_allocator *allocator)
 {
-    release(allocator, inbox->welcome);
-    release(allocator, inbox->keyframe);
-    release(allocator, inbox->behind);
+    cm_memory_give(allocator, inbox->welcome);
+    cm_memory_give(allocator, inbox->keyframe);
+    cm_memory_give(allocator, inbox->behind);
     memset(inbox, 0, sizeof *inbox);
 }

@@ -17,6 +17,7 @@
 #include "client-sdk/src/link_inner.h"
 #include "client-sdk/src/lookup.h"
 #include "shared/base/assert.h"
+#include "shared/base/memory.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 
@@ -465,11 +466,10 @@ carom_result cm_client_link_open(const cm_client_link_def *def, cm_transport **o
     if (enet_initialize() != 0 || !cm_crypto_init()) {
         return CAROM_ERROR_IO;
     }
-    cm_client_link *link = def->allocator->allocate(def->allocator->context, sizeof *link);
+    cm_client_link *link = cm_memory_take(def->allocator, sizeof *link);
     if (link == NULL) {
         return CAROM_ERROR_MEMORY;
     }
-    memset(link, 0, sizeof *link);
     link->transport = (cm_transport){&functions, 1};
     link->allocator = *def->allocator;
     link->random = def->random;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "shared/base/memory.h"
+
 cm_kept_message *cm_message_log_at(cm_message_log *log, uint32_t i)
 {
     return &log->ring[(log->first + i) % CM_MESSAGES_KEPT];
@@ -14,7 +16,7 @@ bool cm_message_log_add(cm_message_log *log, const carom_allocator *allocator, u
     if (log->count == CM_MESSAGES_KEPT) {
         return false;
     }
-    uint8_t *copy = allocator->allocate(allocator->context, size > 0 ? size : 1);
+    uint8_t *copy = cm_memory_take(allocator, size);
     if (copy == NULL) {
         return false;
     }
@@ -28,12 +30,12 @@ bool cm_message_log_add(cm_message_log *log, const carom_allocator *allocator, u
 void cm_message_log_undo(cm_message_log *log, const carom_allocator *allocator)
 {
     cm_kept_message *last = cm_message_log_at(log, --log->count);
-    allocator->release(allocator->context, last->bytes);
+    cm_memory_give(allocator, last->bytes);
 }
 
 static void drop_first(cm_message_log *log, const carom_allocator *allocator)
 {
-    allocator->release(allocator->context, log->ring[log->first].bytes);
+    cm_memory_give(allocator, log->ring[log->first].bytes);
     log->first = (log->first + 1) % CM_MESSAGES_KEPT;
     log->count--;
     log->taken++;

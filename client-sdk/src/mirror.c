@@ -8,22 +8,7 @@
 
 #include <string.h>
 
-static void *take(const carom_allocator *allocator, size_t count, size_t size)
-{
-    size_t bytes = (count > 0 ? count : 1) * size;
-    void *memory = allocator->allocate(allocator->context, bytes);
-    if (memory != NULL) {
-        memset(memory, 0, bytes);
-    }
-    return memory;
-}
-
-static void give(const carom_allocator *allocator, void *memory)
-{
-    if (memory != NULL) {
-        allocator->release(allocator->context, memory);
-    }
-}
+#include "shared/base/memory.h"
 
 static const carom_module *find_module(const cm_control *welcome, const carom_module *extra)
 {
@@ -99,9 +84,10 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     mirror->durability = welcome->durability;
     mirror->durable_tick = welcome->durable_tick;
     mirror->slots = carom_world_limits(mirror->world).bodies;
-    mirror->bodies = take(mirror->allocator, mirror->slots, sizeof *mirror->bodies);
-    mirror->changed = take(mirror->allocator, mirror->slots, sizeof *mirror->changed);
-    mirror->entries = take(mirror->allocator, CM_VIEW_ENTRIES_MAX, sizeof *mirror->entries);
+    mirror->bodies = cm_memory_take(mirror->allocator, mirror->slots * sizeof *mirror->bodies);
+    mirror->changed = cm_memory_take(mirror->allocator, mirror->slots * sizeof *mirror->changed);
+    mirror->entries =
+        cm_memory_take(mirror->allocator, CM_VIEW_ENTRIES_MAX * sizeof *mirror->entries);
     if (mirror->bodies == NULL || mirror->changed == NULL || mirror->entries == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
     }
@@ -116,7 +102,7 @@ carom_reason cm_mirror_create(const carom_allocator *allocator, const cm_control
                               const carom_module *module, cm_mirror **out)
 {
     *out = NULL;
-    cm_mirror *mirror = take(allocator, 1, sizeof *mirror);
+    cm_mirror *mirror = cm_memory_take(allocator, sizeof *mirror);
     if (mirror == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
     }
@@ -137,7 +123,7 @@ void cm_mirror_destroy(cm_mirror *mirror)
     }
     const carom_allocator *allocator = mirror->allocator;
     for (uint32_t i = 0; i < CM_MIRROR_PACKETS; i++) {
-        give(allocator, mirror->packets[i].entries);
+        cm_memory_give(allocator, mirror->packets[i].entries);
     }
     if (mirror->game != NULL) {
         cm_game_destroy(mirror->game);
@@ -145,10 +131,10 @@ void cm_mirror_destroy(cm_mirror *mirror)
     if (mirror->scene != NULL) {
         cm_scene_free(mirror->scene);
     }
-    give(allocator, mirror->bodies);
-    give(allocator, mirror->changed);
-    give(allocator, mirror->entries);
-    give(allocator, mirror);
+    cm_memory_give(allocator, mirror->bodies);
+    cm_memory_give(allocator, mirror->changed);
+    cm_memory_give(allocator, mirror->entries);
+    cm_memory_give(allocator, mirror);
 }
 
 // Baselines ----------------------------------------------------------------------------------
@@ -181,11 +167,11 @@ static bool store(cm_mirror *mirror, const cm_view_header *header, uint32_t coun
         while (capacity < count) {
             capacity *= 2;
         }
-        cm_stored_entry *entries = take(mirror->allocator, capacity, sizeof *entries);
+        cm_stored_entry *entries = cm_memory_take(mirror->allocator, capacity * sizeof *entries);
         if (entries == NULL) {
             return false;
         }
-        give(mirror->allocator, packet->entries);
+        cm_memory_give(mirror->allocator, packet->entries);
         packet->entries = entries;
         packet->capacity = capacity;
     }

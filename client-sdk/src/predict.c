@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "shared/base/memory.h"
 #include "shared/base/vec.h"
 
 #define SMOOTH_S     0.04f // time constant: gone to 8% in 100 ms
@@ -46,11 +47,10 @@ const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick)
 cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mirror *mirror,
                                   const cm_interp *interp, const cm_input_log *log, float radius)
 {
-    cm_predictor *p = allocator->allocate(allocator->context, sizeof *p);
+    cm_predictor *p = cm_memory_take(allocator, sizeof *p);
     if (p == NULL) {
         return NULL;
     }
-    memset(p, 0, sizeof *p);
     p->allocator = allocator;
     p->mirror = mirror;
     p->interp = interp;
@@ -61,11 +61,7 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
               : half_second < CM_PREDICT_TICKS   ? half_second
                                                  : CM_PREDICT_TICKS;
     p->structure = mirror->structure;
-    size_t slots_size = (mirror->slots > 0 ? mirror->slots : 1) * sizeof *p->slots;
-    p->slots = allocator->allocate(allocator->context, slots_size);
-    if (p->slots != NULL) {
-        memset(p->slots, 0, slots_size);
-    }
+    p->slots = cm_memory_take(allocator, mirror->slots * sizeof *p->slots);
     if (p->slots == NULL ||
         cm_game_create(mirror->scene, mirror->module, cm_game_seed(mirror->game), allocator,
                        &p->game) != CAROM_OK) {
@@ -96,8 +92,8 @@ void cm_predictor_destroy(cm_predictor *p)
     if (p->game != NULL) {
         cm_game_destroy(p->game);
     }
-    allocator->release(allocator->context, p->slots);
-    allocator->release(allocator->context, p);
+    cm_memory_give(allocator, p->slots);
+    cm_memory_give(allocator, p);
 }
 
 uint64_t cm_predictor_tick(const cm_predictor *p)

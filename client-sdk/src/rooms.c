@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "shared/base/memory.h"
+
 typedef struct cm_client_room {
     char name[CAROM_ROOM_NAME_MAX + 1], module[CAROM_MODULE_NAME_MAX + 1];
     char scene[CM_CONTROL_SCENE_NAME_MAX + 1];
@@ -14,7 +16,7 @@ static void begin(cm_client_rooms *rooms, const carom_allocator *allocator, uint
 {
     cm_client_rooms_clear(rooms, allocator);
     rooms->total = total < CAROM_CLIENT_ROOMS_MAX ? total : CAROM_CLIENT_ROOMS_MAX;
-    rooms->list = allocator->allocate(allocator->context, (rooms->total + 1) * sizeof *rooms->list);
+    rooms->list = cm_memory_take(allocator, rooms->total * sizeof *rooms->list);
 }
 
 bool cm_client_rooms_read(cm_client_rooms *rooms, const carom_allocator *allocator,
@@ -55,8 +57,6 @@ uint32_t cm_client_rooms_rows(const cm_client_rooms *rooms,
 
 void cm_client_rooms_clear(cm_client_rooms *rooms, const carom_allocator *allocator)
 {
-    if (rooms->list != NULL) {
-        allocator->release(allocator->context, rooms->list);
-    }
+    cm_memory_give(allocator, rooms->list);
     memset(rooms, 0, sizeof *rooms);
 }

@@ -2,7 +2,7 @@
 // game_calls.c is what its module may call.
 //
 // Typical: 4 to 16 players of 64, a module state of 1 KiB, a world of 400 bodies.
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/game/game_state.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "shared/base/assert.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/room/images.h"
 
 // The inputs that a tick received from the inbox.

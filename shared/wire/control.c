@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "carom/game.h"
+#include "shared/base/memory.h"
 #include "shared/wire/control_inner.h"
 #include "shared/wire/control_text.h"
 #include "shared/wire/events.h"
@@ -18,28 +19,14 @@
 #define GRACE_MS_MAX     600000
 #define PLAYER_NONE      UINT32_MAX // of a spectator
 
-void *cm_control_read(const carom_allocator *allocator, size_t size)
-{
-    return allocator != NULL ? allocator->allocate(allocator->context, size) : malloc(size);
-}
-
-void cm_control_give_back(const carom_allocator *allocator, void *memory)
-{
-    if (allocator != NULL) {
-        allocator->release(allocator->context, memory);
-    } else {
-        free(memory);
-    }
-}
-
 void cm_control_release_bytes(const carom_allocator *allocator, uint8_t *bytes)
 {
-    cm_control_give_back(allocator, bytes);
+    cm_memory_give(allocator, bytes);
 }
 
 void cm_control_free(const carom_allocator *allocator, cm_control *control)
 {
-    cm_control_give_back(allocator, control);
+    cm_memory_give(allocator, control);
 }
 
 // Field checks, of both directions ---------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "proto/control.pb-c.h"
+#include "shared/base/memory.h"
 #include "shared/base/assert.h"
 #include "shared/wire/control_inner.h"
 #include "shared/wire/control_text.h"
@@ -35,13 +36,13 @@ static void *bounded_alloc(void *context, size_t size)
         return NULL;
     }
     b->left -= size;
-    return cm_control_read(b->inner, size);
+    return cm_memory_take(b->inner, size);
 }
 
 static void bounded_free(void *context, void *memory)
 {
     bounded *b = context;
-    cm_control_give_back(b->inner, memory);
+    cm_memory_give(b->inner, memory);
 }
 
 static cm_bytes view_of(ProtobufCBinaryData data)
@@ -325,14 +326,14 @@ static carom_result build(const Carom__Control *message, cm_control_type type,
     block counted = {NULL, 0};
     cm_control copy = fields;
     (void)fill(message, &counted, &copy);
-    block b = {cm_control_read(allocator, counted.used), 0};
+    block b = {cm_memory_take(allocator, counted.used), 0};
     if (b.memory == NULL) {
         return CAROM_ERROR_MEMORY;
     }
     bool filled = fill(message, &b, &fields);
     CM_ASSERT(!filled || b.used == counted.used);
     if (!filled || !cm_control_is_valid(&fields)) {
-        cm_control_give_back(allocator, b.memory);
+        cm_memory_give(allocator, b.memory);
         return CAROM_ERROR_CORRUPT;
     }
     memcpy(b.memory, &fields, sizeof fields);

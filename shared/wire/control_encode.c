@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "proto/control.pb-c.h"
+#include "shared/base/memory.h"
 #include "shared/base/assert.h"
 #include "shared/wire/control_inner.h"
 #include "shared/wire/events.h"
@@ -26,7 +27,7 @@ carom_result cm_control_compress(const carom_allocator *allocator, cm_bytes byte
                                  size_t *size)
 {
     size_t bound = ZSTD_compressBound(bytes.size);
-    *frame = cm_control_read(allocator, bound);
+    *frame = cm_memory_take(allocator, bound);
     if (*frame == NULL) {
         return CAROM_ERROR_MEMORY;
     }
@@ -34,7 +35,7 @@ carom_result cm_control_compress(const carom_allocator *allocator, cm_bytes byte
     *size = ZSTD_compress(*frame, bound, bytes.size ? (const void *)bytes.data : "", bytes.size,
                           COMPRESSION);
     if (ZSTD_isError(*size)) {
-        cm_control_give_back(allocator, *frame);
+        cm_memory_give(allocator, *frame);
         *frame = NULL;
         return CAROM_ERROR_MEMORY;
     }
@@ -48,7 +49,7 @@ static carom_result pack(const Carom__Control *message, const carom_allocator *a
     if (need > CM_CONTROL_MAX_FROM_SERVER) {
         return CAROM_ERROR_LIMIT_SIZE;
     }
-    *bytes = cm_control_read(allocator, need > 0 ? need : 1);
+    *bytes = cm_memory_take(allocator, need);
     if (*bytes == NULL) {
         return CAROM_ERROR_MEMORY;
     }
@@ -100,9 +101,9 @@ static carom_result encode_welcome(const cm_control *c, const carom_allocator *a
         result = pack(&message, allocator, bytes, size);
     }
     if (c->scene_frame.size == 0) {
-        cm_control_give_back(allocator, w.scene.data);
+        cm_memory_give(allocator, w.scene.data);
     }
-    cm_control_give_back(allocator, w.keyframe.data);
+    cm_memory_give(allocator, w.keyframe.data);
     return result;
 }
 
@@ -117,7 +118,7 @@ static carom_result encode_keyframe_part(const cm_control *c, const carom_alloca
     if (result == CAROM_OK) {
         result = pack(&message, allocator, bytes, size);
     }
-    cm_control_give_back(allocator, part.data.data);
+    cm_memory_give(allocator, part.data.data);
     return result;
 }
 
@@ -131,7 +132,7 @@ static carom_result encode_world_change(const cm_control *c, const carom_allocat
     size_t spawned_size = c->spawned_count * sizeof(ProtobufCBinaryData);
     size_t pointers_size = c->gone_count * sizeof(Carom__BodyGone *);
     size_t total = spawned_size + pointers_size + c->gone_count * sizeof(Carom__BodyGone);
-    char *block = cm_control_read(allocator, total > 0 ? total : 1);
+    char *block = cm_memory_take(allocator, total);
     if (block == NULL) {
         return CAROM_ERROR_MEMORY;
     }
@@ -152,7 +153,7 @@ static carom_result encode_world_change(const cm_control *c, const carom_allocat
         change.gone[i] = &gone[i];
     }
     carom_result result = pack(&message, allocator, bytes, size);
-    cm_control_give_back(allocator, block);
+    cm_memory_give(allocator, block);
     return result;
 }
 

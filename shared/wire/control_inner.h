@@ -6,9 +6,6 @@
 
 #define CM_CONTROL_PACKED_MAX (16u << 20) // bytes of scene and keyframe, each, when decompressed
 
-// By the allocator, or by malloc where it is NULL.
-void *cm_control_read(const carom_allocator *allocator, size_t size);
-void cm_control_give_back(const carom_allocator *allocator, void *memory);
 // True if every field that the message's type uses is in its range.
 bool cm_control_is_valid(const cm_control *control);
 

@@ -6,7 +6,7 @@
 
 #include "carom/volume.h"
 #include "server/tools/eval/eval.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 
 #define LARGE       1.0e15
 #define FAR         1.0e7

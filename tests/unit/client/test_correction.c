@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "client-sdk/src/interp.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 
 static const carom_body_id body = {2, 1};
 

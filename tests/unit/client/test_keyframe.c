@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client-sdk/src/keyframe.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "tests/unit/client/fake_server.h"
 #include "tests/unit/node/away.h"
 

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 

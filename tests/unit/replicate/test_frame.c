@@ -11,7 +11,7 @@
 #include "client-sdk/src/mirror.h"
 #include "server/replicate/frame.h"
 #include "server/node/worker.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/net/net.h"
 #include "shared/sim/inspect.h"
 #include "shared/wire/control.h"

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "tests/unit/node/rig.h"
 
 #define PAST   8u

@@ -10,7 +10,7 @@
 
 #include "shared/base/rng.h"
 #include "shared/base/vec.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "tests/unit/node/rig.h"
 
 #define PAST    8u

@@ -1,5 +1,5 @@
 // See hulls.h.
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "tests/unit/sim/hulls.h"
 
 #include <criterion/criterion.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "carom/check.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/base/vec.h"
 
 typedef struct list {

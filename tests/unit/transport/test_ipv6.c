@@ -14,7 +14,7 @@
 #include "client-sdk/src/relay.h"
 #include "server/session/clients.h"
 #include "server/transport/enet/net.h"
-#include "shared/game/by_malloc.h"
+#include "shared/base/memory.h"
 #include "shared/net/net.h"
 #include "shared/transport/socket_address.h"
 #include "shared/wire/control.h"
