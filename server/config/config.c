@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +30,6 @@ static const cm_config_key KEYS[] = {
 
 #define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])
 _Static_assert(KEY_COUNT <= 64, "cm_config_wrong has a bit for each key");
-
-static bool fail(cm_config_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool fail(cm_config_error *error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 void cm_config_default(cm_config *config)
 {
@@ -95,97 +82,68 @@ bool cm_config_goes_on(cm_config_error *error, const cm_config_key *key)
     return true;
 }
 
-static bool is_choice(const char *choices, const char *text)
-{
-    size_t length = strlen(text);
-    for (const char *at = choices; length > 0;) {
-        size_t part = strcspn(at, "|");
-        if (part == length && memcmp(at, text, part) == 0) {
-            return true;
-        }
-        if (at[part] == '\0') {
-            return false;
-        }
-        at += part + 1;
-    }
-    return false;
-}
-
 static bool set_int(cm_config *config, const cm_config_key *key, int64_t value, const char *place,
                     cm_config_error *error)
 {
     if (value < key->low || value > key->high) {
-        return fail(error, "%s: %s: %lld, expected a whole number from %lld to %lld", place,
-                    key->name, (long long)value, (long long)key->low, (long long)key->high);
+        return cm_refuse(error->message, "%s: %s: %lld, expected a whole number from %lld to %lld",
+                         place, key->name, (long long)value, (long long)key->low,
+                         (long long)key->high);
     }
     memcpy((char *)config + key->offset, &value, sizeof value);
     return true;
 }
 
-// `place` is where the text came from, with ": ", or nothing.
-static bool check_listen(const char *place, const char *text, cm_config_error *error)
-{
-    cm_address address;
-    return cm_config_address(text, &address) ||
-           fail(error,
-                "%slisten: '%.64s', expected an address and a port, 127.0.0.1:9400 or [::1]:9400",
-                place, text);
-}
-
-static bool check_public(const char *place, const char *text, cm_config_error *error)
+static bool is_public(const char *list)
 {
     cm_address address;
     uint32_t count = 0;
-    const char *list = text;
     bool good = true;
     while (good && cm_config_next_address(&list, &address)) {
         good =
             address.port != 0 && cm_address_is_host(address.ip) && ++count <= CM_CONFIG_PUBLIC_MAX;
     }
-    return (good && *list == '\0') ||
-           fail(error,
-                "%spublic: '%.64s', expected up to %u addresses A.B.C.D:PORT or [IPv6]:PORT with "
-                "commas between them",
-                place, text, CM_CONFIG_PUBLIC_MAX);
+    return good && *list == '\0';
 }
 
-static bool check_http(const char *place, const char *text, cm_config_error *error)
-{
-    cm_address address;
-    return text[0] == '\0' || cm_config_address(text, &address) ||
-           fail(error,
-                "%shttp: '%.64s', expected an address and a port, 127.0.0.1:9401 or [::1]:9401",
-                place, text);
-}
-
-static bool check_text(const cm_config_key *key, const char *text, const char *place,
+// Addresses; other texts are not looked into. `place` is where the text came from, with ": ", or
+// nothing.
+static bool check_text(const char *place, const char *name, const char *text,
                        cm_config_error *error)
 {
-    char prefix[300];
-    snprintf(prefix, sizeof prefix, "%.280s: ", place);
-    if (strcmp(key->name, "listen") == 0) {
-        return check_listen(prefix, text, error);
+    cm_address address;
+    bool is_http = strcmp(name, "http") == 0;
+    if (strcmp(name, "public") == 0) {
+        return is_public(text) ||
+               cm_refuse(error->message,
+                         "%spublic: '%.64s', expected up to %u addresses A.B.C.D:PORT or "
+                         "[IPv6]:PORT with commas between them",
+                         place, text, CM_CONFIG_PUBLIC_MAX);
     }
-    if (strcmp(key->name, "public") == 0) {
-        return check_public(prefix, text, error);
-    }
-    return strcmp(key->name, "http") != 0 || check_http(prefix, text, error);
+    unsigned port = is_http ? 9401 : 9400;
+    return (!is_http && strcmp(name, "listen") != 0) || (is_http && text[0] == '\0') ||
+           cm_config_address(text, &address) ||
+           cm_refuse(error->message,
+                     "%s%s: '%.64s', expected an address and a port, 127.0.0.1:%u or [::1]:%u",
+                     place, name, text, port, port);
 }
 
 static bool set_text(cm_config *config, const cm_config_key *key, const char *text,
                      const char *place, cm_config_error *error)
 {
-    if (!check_text(key, text, place, error)) {
+    char prefix[300];
+    snprintf(prefix, sizeof prefix, "%.280s: ", place);
+    if (!check_text(prefix, key->name, text, error)) {
         return false;
     }
-    if (key->kind == CM_CONFIG_CHOICE && !is_choice(key->choices, text)) {
-        return fail(error, "%s: %s: '%.64s', expected one of %s", place, key->name, text,
-                    key->choices);
+    if (key->kind == CM_CONFIG_CHOICE && cm_choice_find(key->choices, text) < 0) {
+        return cm_refuse(error->message, "%s: %s: '%.64s', expected one of %s", place, key->name,
+                         text, key->choices);
     }
     size_t length = strlen(text);
     if (length >= CM_CONFIG_TEXT_MAX) {
-        return fail(error, "%s: %s: %zu bytes, expected at most %d", place, key->name, length,
-                    CM_CONFIG_TEXT_MAX - 1);
+        return cm_refuse(error->message, "%s: %s: %zu bytes, expected at most %d", place, key->name,
+                         length, CM_CONFIG_TEXT_MAX - 1);
     }
     memcpy((char *)config + key->offset, text, length + 1);
     return true;
@@ -200,20 +158,19 @@ bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text
                    cm_config_error *error)
 {
     if (key->kind == CM_CONFIG_INT) {
-        char *end = NULL;
-        errno = 0;
-        long long value = strtoll(text, &end, 10);
-        bool digits = isdigit((unsigned char)text[text[0] == '-']) != 0;
-        if (!digits || errno != 0 || *end != '\0') {
-            return fail(error, "%s: %s: '%.64s', expected a whole number from %lld to %lld", place,
-                        key->name, text, (long long)key->low, (long long)key->high);
+        int64_t value;
+        if (!cm_parse_int(text, INT64_MIN, INT64_MAX, &value)) {
+            return cm_refuse(error->message,
+                             "%s: %s: '%.64s', expected a whole number from %lld to %lld", place,
+                             key->name, text, (long long)key->low, (long long)key->high);
         }
         return set_int(config, key, value, place, error);
     }
     if (key->kind == CM_CONFIG_BOOL) {
         bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
         if (!yes && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) {
-            return fail(error, "%s: %s: '%.64s', expected true or false", place, key->name, text);
+            return cm_refuse(error->message, "%s: %s: '%.64s', expected true or false", place,
+                             key->name, text);
         }
         memcpy((char *)config + key->offset, &yes, sizeof yes);
         return true;
@@ -222,7 +179,7 @@ bool cm_config_set(cm_config *config, const cm_config_key *key, const char *text
         char wrong[256];
         rooms_of(config, key)->count = 0;
         return cm_room_list_add(rooms_of(config, key), text, wrong, sizeof wrong) ||
-               fail(error, "%s: %s: %s", place, key->name, wrong);
+               cm_refuse(error->message, "%s: %s: %s", place, key->name, wrong);
     }
     return set_text(config, key, text, place, error);
 }
@@ -235,19 +192,19 @@ static bool set_json(cm_config *config, const cm_config_key *key, const cm_json_
     switch (key->kind) {
     case CM_CONFIG_INT:
         if (!cm_json_integer_of(value, &whole)) {
-            return fail(error, "%s: %s: expected a whole number from %lld to %lld", place,
-                        key->name, (long long)key->low, (long long)key->high);
+            return cm_refuse(error->message, "%s: %s: expected a whole number from %lld to %lld",
+                             place, key->name, (long long)key->low, (long long)key->high);
         }
         return set_int(config, key, whole, place, error);
     case CM_CONFIG_BOOL:
         if (!cm_json_bool_of(value, &yes)) {
-            return fail(error, "%s: %s: expected true or false", place, key->name);
+            return cm_refuse(error->message, "%s: %s: expected true or false", place, key->name);
         }
         return cm_config_set(config, key, yes ? "1" : "0", place, error);
     case CM_CONFIG_ROOMS: {
         char wrong[256];
         return cm_room_list_read(rooms_of(config, key), value, wrong, sizeof wrong) ||
-               fail(error, "%s: %s: %s", place, key->name, wrong);
+               cm_refuse(error->message, "%s: %s: %s", place, key->name, wrong);
     }
     case CM_CONFIG_TEXT:
     case CM_CONFIG_CHOICE:
@@ -255,21 +212,17 @@ static bool set_json(cm_config *config, const cm_config_key *key, const cm_json_
     }
     const char *text = cm_json_text_of(value);
     return text != NULL ? set_text(config, key, text, place, error)
-                        : fail(error, "%s: %s: expected a text", place, key->name);
+                        : cm_refuse(error->message, "%s: %s: expected a text", place, key->name);
 }
 
 static bool fail_unknown(const char *place, const char *name, cm_config_error *error)
 {
-    const char *nearest = "";
-    uint32_t least = UINT32_MAX;
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        uint32_t distance = cm_spelling_distance(name, KEYS[i].name);
-        nearest = distance < least ? KEYS[i].name : nearest;
-        least = distance < least ? distance : least;
-    }
-    bool near = cm_spelling_is_near(name, nearest);
-    return fail(error, "%s: unknown key '%.64s', %s%s%s'carom serve --print-config' lists the keys",
-                place, name, near ? "did you mean '" : "", near ? nearest : "", near ? "'? " : "");
+    const char *nearest = cm_spelling_nearest(name, &KEYS[0].name, KEY_COUNT, sizeof KEYS[0]);
+    bool near = nearest != NULL;
+    return cm_refuse(error->message,
+                     "%s: unknown key '%.64s', %s%s%s'carom serve --print-config' lists the keys",
+                     place, name, near ? "did you mean '" : "", near ? nearest : "",
+                     near ? "'? " : "");
 }
 
 // A file that cannot be read: no key is known. Always false.
@@ -289,8 +242,8 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
     const cm_json_value *root = cm_json_open(&reader, text, size, FILE_MAX, &wrong);
     bool good = root != NULL;
     if (!good) {
-        fail(error, "%.200s:%u: expected a JSON object of keys and values: %s", name,
-             (unsigned)wrong.line, wrong.message);
+        cm_refuse(error->message, "%.200s:%u: expected a JSON object of keys and values: %s", name,
+                  (unsigned)wrong.line, wrong.message);
         fail_file(error);
     }
     void *next = NULL;
@@ -317,7 +270,7 @@ bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        fail(error, "%.200s: %s", path, strerror(errno));
+        cm_refuse(error->message, "%.200s: %s", path, strerror(errno));
         return fail_file(error);
     }
     char *text = malloc(FILE_MAX + 1);
@@ -328,9 +281,9 @@ bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
     fclose(file);
     bool fits = !unread && size <= FILE_MAX;
     if (unread) {
-        fail(error, "%.200s: %s", path, strerror(cause));
+        cm_refuse(error->message, "%.200s: %s", path, strerror(cause));
     } else if (!fits) {
-        fail(error, "%.200s: larger than %u bytes", path, FILE_MAX);
+        cm_refuse(error->message, "%.200s: larger than %u bytes", path, FILE_MAX);
     }
     bool good = fits ? cm_config_parse(config, text, size, path, error) : fail_file(error);
     free(text);
@@ -428,17 +381,18 @@ static bool check_workers(const cm_config *config, cm_config_error *error)
         listen.port + config->workers - 1 <= UINT16_MAX) {
         return true;
     }
-    return fail(error,
-                "workers: %d on ports from %u on, expected ports of at most 65535: fewer workers, "
-                "or another port in listen",
-                (int)config->workers, (unsigned)listen.port);
+    return cm_refuse(
+        error->message,
+        "workers: %d on ports from %u on, expected ports of at most 65535: fewer workers, "
+        "or another port in listen",
+        (int)config->workers, (unsigned)listen.port);
 }
 
 bool cm_config_check(const cm_config *config, cm_config_error *error)
 {
-    bool good = check_listen("", config->listen, error) &&
-                check_public("", config->public, error) && check_http("", config->http, error) &&
-                check_workers(config, error);
+    bool good = check_text("", "listen", config->listen, error) &&
+                check_text("", "public", config->public, error) &&
+                check_text("", "http", config->http, error) && check_workers(config, error);
     if (!good) {
         (void)cm_config_goes_on(
             error, cm_config_find("workers")); // the others were checked when they were set
@@ -451,23 +405,26 @@ bool cm_config_check_gate(const cm_config *config, cm_config_error *error)
     cm_address listen;
     cm_config_address(config->listen, &listen);
     if (config->insecure && config->key[0] != '\0') {
-        return fail(error, "insecure: expected false where there is a key, or no key");
+        return cm_refuse(error->message,
+                         "insecure: expected false where there is a key, or no key");
     }
     if (cm_address_is_loopback(listen.ip)) {
         return config->insecure || config->key[0] != '\0' ||
-               fail(error,
-                    "expected --key FILE (made by 'carom token keygen'), or --insecure, which "
-                    "lets anyone on this machine play");
+               cm_refuse(error->message,
+                         "expected --key FILE (made by 'carom token keygen'), or --insecure, which "
+                         "lets anyone on this machine play");
     }
     if (config->key[0] == '\0') {
-        return fail(error,
-                    "listen: '%.64s', expected --key FILE (made by 'carom token keygen'): without "
-                    "tokens only a loopback address (127.x.x.x, ::1) is served",
-                    config->listen);
+        return cm_refuse(
+            error->message,
+            "listen: '%.64s', expected --key FILE (made by 'carom token keygen'): without "
+            "tokens only a loopback address (127.x.x.x, ::1) is served",
+            config->listen);
     }
     return !cm_address_is_any(listen.ip) || config->public[0] != '\0' ||
-           fail(error, "public: expected the addresses that players use, since listen names every "
-                       "interface");
+           cm_refuse(error->message,
+                     "public: expected the addresses that players use, since listen names every "
+                     "interface");
 }
 
 bool cm_config_next_address(const char **list, cm_address *address)

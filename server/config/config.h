@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/config/options.h"
 #include "server/config/room_spec.h"
 #include "shared/wire/address.h"
 
@@ -121,8 +122,9 @@ typedef struct cm_config_wrong {
 } cm_config_wrong;
 
 typedef struct cm_config_error {
-    char message[512];    // place, what is wrong, what was expected; of the last refused value
-    cm_config_wrong *all; // NULL: reading ends at the first refused value
+    char message[CM_REFUSED_MAX]; // place, what is wrong, what was expected; of the last refused
+                                  // value
+    cm_config_wrong *all;         // NULL: reading ends at the first refused value
 } cm_config_error;
 
 void cm_config_default(cm_config *config);

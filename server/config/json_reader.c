@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/config/options.h"
 #include "shared/scene/spelling.h"
 
 const cm_json_value *cm_json_open(cm_json_reader *reader, const char *text, size_t size,
@@ -280,17 +281,11 @@ uint32_t cm_json_choice(cm_json_reader *reader, const cm_json_value *object, con
         return 0;
     }
     const char *text = json_is_string(value) ? json_string_value(value) : "";
-    uint32_t index = 0;
-    for (const char *at = choices; at != NULL; index++) {
-        const char *bar = strchr(at, '|');
-        size_t length = bar != NULL ? (size_t)(bar - at) : strlen(at);
-        if (strlen(text) == length && strncmp(text, at, length) == 0) {
-            return index;
-        }
-        at = bar != NULL ? bar + 1 : NULL;
+    int index = cm_choice_find(choices, text);
+    if (index < 0) {
+        cm_json_fail(reader, key, "expected one of %s", choices);
     }
-    cm_json_fail(reader, key, "expected one of %s", choices);
-    return 0;
+    return index < 0 ? 0 : (uint32_t)index;
 }
 
 uint32_t cm_json_numbers(cm_json_reader *reader, const cm_json_value *object, const char *key,
@@ -342,17 +337,11 @@ void cm_json_end_keys(cm_json_reader *reader, const cm_json_value *object, const
     void *next = NULL;
     const char *key;
     while (cm_json_each(object, &next, &key) != NULL) {
-        const char *nearest = "";
-        uint32_t least = UINT32_MAX;
-        for (size_t i = 0; i < count && least > 0; i++) {
-            uint32_t distance = cm_spelling_distance(key, keys[i]);
-            nearest = distance < least ? keys[i] : nearest;
-            least = distance < least ? distance : least;
-        }
-        if (least == 0) {
+        const char *nearest = cm_spelling_nearest(key, keys, count, sizeof *keys);
+        if (nearest != NULL && cm_spelling_distance(key, nearest) == 0) {
             continue;
         }
-        if (count > 0 && cm_spelling_is_near(key, nearest)) {
+        if (nearest != NULL) {
             cm_json_fail(reader, key, "unknown key, did you mean '%s'? (%s)", nearest, help);
         } else {
             cm_json_fail(reader, key, "unknown key, %s", help);

@@ -44,30 +44,26 @@ bool cm_parse_number(const char *text, double low, double high, double *value)
     return true;
 }
 
-static bool is_choice(const char *choices, const char *text)
+int cm_choice_find(const char *choices, const char *text)
 {
     size_t length = strlen(text);
-    for (const char *at = choices; length != 0;) {
-        size_t part = strcspn(at, "|");
-        if (part == length && memcmp(at, text, part) == 0) {
-            return true;
+    for (int index = 0;; index++) {
+        size_t part = strcspn(choices, "|");
+        if (part == length && memcmp(choices, text, part) == 0) {
+            return index;
         }
-        if (at[part] == '\0') {
-            return false;
+        if (choices[part] == '\0') {
+            return -1;
         }
-        at += part + 1;
+        choices += part + 1;
     }
-    return false;
 }
 
-static bool refuse(cm_option_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool refuse(cm_option_error *error, const char *format, ...)
+bool cm_refuse(char message[CM_REFUSED_MAX], const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    vsnprintf(message, CM_REFUSED_MAX, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -77,27 +73,28 @@ static bool set_value(const cm_option *option, const char *text, cm_option_error
     switch (option->kind) {
     case CM_OPTION_INT:
         if (!cm_parse_int(text, (int64_t)option->low, (int64_t)option->high, option->value)) {
-            return refuse(error, "--%s: '%s', expected a whole number from %.0f to %.0f",
-                          option->name, text, option->low, option->high);
+            return cm_refuse(error->message,
+                             "--%s: '%s', expected a whole number from %.0f to %.0f", option->name,
+                             text, option->low, option->high);
         }
         return true;
     case CM_OPTION_NUMBER:
         if (!cm_parse_number(text, option->low, option->high, option->value)) {
-            return refuse(error, "--%s: '%s', expected a number from %g to %g", option->name, text,
-                          option->low, option->high);
+            return cm_refuse(error->message, "--%s: '%s', expected a number from %g to %g",
+                             option->name, text, option->low, option->high);
         }
         return true;
     case CM_OPTION_CHOICE:
-        if (!is_choice(option->choices, text)) {
-            return refuse(error, "--%s: '%s', expected one of %s", option->name, text,
-                          option->choices);
+        if (cm_choice_find(option->choices, text) < 0) {
+            return cm_refuse(error->message, "--%s: '%s', expected one of %s", option->name, text,
+                             option->choices);
         }
         break;
     case CM_OPTION_TEXTS: {
         cm_option_texts *list = option->value;
         if (list->count == CM_OPTION_TEXTS_MAX) {
-            return refuse(error, "--%s: given more than %u times", option->name,
-                          CM_OPTION_TEXTS_MAX);
+            return cm_refuse(error->message, "--%s: given more than %u times", option->name,
+                             CM_OPTION_TEXTS_MAX);
         }
         list->texts[list->count++] = text;
         return true;
@@ -132,11 +129,12 @@ static bool read_option(int argc, char **argv, int *at, const cm_option *options
     const char *value;
     uint32_t i = find_option(options, option_count, argv[*at], &value);
     if (i == option_count) {
-        return refuse(error, "unknown option '%s', see 'carom help %s'", argv[*at], argv[0]);
+        return cm_refuse(error->message, "unknown option '%s', see 'carom help %s'", argv[*at],
+                         argv[0]);
     }
     const cm_option *option = &options[i];
     if (seen[i] && option->kind != CM_OPTION_TEXTS) {
-        return refuse(error, "--%s: given twice", option->name);
+        return cm_refuse(error->message, "--%s: given twice", option->name);
     }
     seen[i] = true;
     if (option->given != NULL) {
@@ -145,15 +143,15 @@ static bool read_option(int argc, char **argv, int *at, const cm_option *options
     if (option->kind == CM_OPTION_FLAG) {
         bool no = value != NULL && strcmp(value, "false") == 0;
         if (value != NULL && !no && strcmp(value, "true") != 0) {
-            return refuse(error, "--%s: '%s', expected true, false or no value", option->name,
-                          value);
+            return cm_refuse(error->message, "--%s: '%s', expected true, false or no value",
+                             option->name, value);
         }
         *(bool *)option->value = !no;
         return true;
     }
     if (value == NULL) {
         if (*at + 1 >= argc) {
-            return refuse(error, "--%s: expected a value", option->name);
+            return cm_refuse(error->message, "--%s: expected a value", option->name);
         }
         value = argv[++*at];
     }
@@ -175,7 +173,8 @@ bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t o
         }
         if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0') {
             if (argv[i][1] != '-') {
-                return refuse(error, "unknown option '%s', options begin with two dashes", argv[i]);
+                return cm_refuse(error->message,
+                                 "unknown option '%s', options begin with two dashes", argv[i]);
             }
             if (!read_option(argc, argv, &i, options, option_count, seen, error)) {
                 return false;
@@ -183,7 +182,8 @@ bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t o
             continue;
         }
         if (count == positional_capacity) {
-            return refuse(error, "unexpected argument '%s', see 'carom help %s'", argv[i], argv[0]);
+            return cm_refuse(error->message, "unexpected argument '%s', see 'carom help %s'",
+                             argv[i], argv[0]);
         }
         positional[count++] = argv[i];
     }

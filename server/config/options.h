@@ -17,6 +17,7 @@ typedef enum cm_option_kind {
 } cm_option_kind;
 
 #define CM_OPTION_TEXTS_MAX 64u
+#define CM_REFUSED_MAX      512u // bytes of what was refused, and what was expected
 
 typedef struct cm_option_texts {
     uint32_t count;
@@ -33,7 +34,7 @@ typedef struct cm_option {
 } cm_option;
 
 typedef struct cm_option_error {
-    char message[512]; // what is wrong, what was expected; without the command's name
+    char message[CM_REFUSED_MAX]; // what is wrong, what was expected; without the command's name
 } cm_option_error;
 
 // Reads argv[1] to argv[argc - 1]; argv[0] is the command's name. Positional arguments are put in
@@ -46,5 +47,11 @@ bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t o
 // A whole decimal number and nothing else; false where it is not, or out of range.
 bool cm_parse_int(const char *text, int64_t low, int64_t high, int64_t *value);
 bool cm_parse_number(const char *text, double low, double high, double *value);
+// The number of a text among "a|b|c", from 0 on; -1: it is none of them.
+int cm_choice_find(const char *choices, const char *text);
+
+// Fills in the message; always false.
+bool cm_refuse(char message[CM_REFUSED_MAX], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -266,23 +266,21 @@ static bool map_array_form(map *m, json_t *json, ProtobufCMessage *message)
 static bool unknown_key(map *m, const ProtobufCMessageDescriptor *descriptor, bool entry)
 {
     char expected[300] = "";
-    const char *nearest = "";
-    uint32_t least = UINT32_MAX;
-    size_t at = 0;
+    size_t at = 0, first = entry ? 1 : 0;
     const cm_check_path *path = &m->check->path;
     const char *key = path->depth <= CM_PATH_MAX ? path->steps[path->depth - 1].key : "";
-    for (unsigned i = entry ? 1 : 0; i < descriptor->n_fields && at < sizeof expected; i++) {
+    for (size_t i = first; i < descriptor->n_fields && at < sizeof expected; i++) {
         at += (size_t)snprintf(expected + at, sizeof expected - at, "%s%s", at > 0 ? ", " : "",
                                descriptor->fields[i].name);
-        uint32_t distance = cm_spelling_distance(key, descriptor->fields[i].name);
-        nearest = distance < least ? descriptor->fields[i].name : nearest;
-        least = distance < least ? distance : least;
     }
-    bool near = cm_spelling_is_near(key, nearest);
-    return cm_check_fail(
-        m->check, CAROM_ERROR_ARGUMENT, "column %u: unknown key '%.64s', %s%s%sexpected one of %s",
-        (unsigned)cm_json_find_column(m->check->context, path), key, near ? "did you mean '" : "",
-        near ? nearest : "", near ? "'? " : "", expected);
+    const char *nearest =
+        cm_spelling_nearest(key, &descriptor->fields[first].name, descriptor->n_fields - first,
+                            sizeof *descriptor->fields);
+    return cm_check_fail(m->check, CAROM_ERROR_ARGUMENT,
+                         "column %u: unknown key '%.64s', %s%s%sexpected one of %s",
+                         (unsigned)cm_json_find_column(m->check->context, path), key,
+                         nearest != NULL ? "did you mean '" : "", nearest != NULL ? nearest : "",
+                         nearest != NULL ? "'? " : "", expected);
 }
 
 static bool map_object_form(map *m, json_t *json, ProtobufCMessage *message, bool entry)

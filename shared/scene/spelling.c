@@ -28,3 +28,17 @@ bool cm_spelling_is_near(const char *name, const char *known)
     uint32_t length = (uint32_t)strnlen(known, CM_SPELLING_MAX);
     return cm_spelling_distance(name, known) <= (length + 2) / 3;
 }
+
+const char *cm_spelling_nearest(const char *name, const char *const *names, size_t count,
+                                size_t stride)
+{
+    const char *nearest = "";
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const char *known = *(const char *const *)((const char *)names + i * stride);
+        uint32_t distance = cm_spelling_distance(name, known);
+        nearest = distance < least ? known : nearest;
+        least = distance < least ? distance : least;
+    }
+    return count > 0 && cm_spelling_is_near(name, nearest) ? nearest : NULL;
+}
