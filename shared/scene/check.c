@@ -30,6 +30,12 @@ void cm_check_index(cm_check *check, uint32_t index)
     check->path.depth++;
 }
 
+void cm_check_item(cm_check *check, const char *key, size_t index)
+{
+    cm_check_key(check, key);
+    cm_check_index(check, (uint32_t)index);
+}
+
 void cm_check_pop(cm_check *check)
 {
     check->path.depth--;

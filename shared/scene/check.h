@@ -37,6 +37,8 @@ typedef struct cm_check {
 void cm_check_init(cm_check *check, cm_scene_error *errors, uint32_t capacity);
 void cm_check_key(cm_check *check, const char *key);
 void cm_check_index(cm_check *check, uint32_t index);
+// Item `index` of the list `key`.
+void cm_check_item(cm_check *check, const char *key, size_t index);
 void cm_check_pop(cm_check *check);
 
 // Back at `depth`, after an item that was `ok` or failed: true where the next may be looked at.

@@ -74,8 +74,7 @@ static void enter_shape(cm_check *check, const Cm__Scene__Body *body, const caro
         cm_check_key(check, shape->material);
         return;
     }
-    cm_check_key(check, "shapes");
-    cm_check_index(check, finding->shape);
+    cm_check_item(check, "shapes", finding->shape);
     if (is_dimension(finding->field)) {
         cm_check_key(check, geometry_key(shape));
     }
@@ -180,8 +179,7 @@ static bool check_bodies(sink *s, const carom_world_def *def, const carom_findin
     s->kind = OF_BODY;
     for (size_t i = 0; i < message->n_bodies + message->n_arrays; i++) {
         bool array = i >= message->n_bodies;
-        cm_check_key(s->check, array ? "arrays" : "bodies");
-        cm_check_index(s->check, (uint32_t)(array ? i - message->n_bodies : i));
+        cm_check_item(s->check, array ? "arrays" : "bodies", array ? i - message->n_bodies : i);
         if (array) {
             cm_check_key(s->check, "of");
         }
@@ -212,8 +210,7 @@ static bool check_prefabs(sink *s, const carom_world_def *def, const carom_findi
         uint32_t count = cm_scene_prefab(s->scene, i, &body, &shapes);
         uint32_t failed = s->check->count;
         s->body = s->scene->message->prefabs[i];
-        cm_check_key(s->check, "prefabs");
-        cm_check_index(s->check, i);
+        cm_check_item(s->check, "prefabs", i);
         carom_check_body(def, &body, shapes, count, to);
         if (!cm_check_leave(s->check, 0, s->check->count == failed, &all)) {
             return false;
@@ -258,8 +255,7 @@ static void check_joints(sink *s, const carom_world_def *def, const carom_findin
     for (uint32_t i = 0; i < s->scene->joint_count; i++) {
         carom_joint_def joint;
         cm_scene_joint_def(s->scene->joints[i].source, &joint);
-        cm_check_key(s->check, "joints");
-        cm_check_index(s->check, i);
+        cm_check_item(s->check, "joints", i);
         carom_check_joint(def, &joint, to);
         check_turn(s, &joint);
         s->check->path.depth = 0;
@@ -273,8 +269,7 @@ static void check_pairs(sink *s, const carom_world_def *def, const carom_finding
     for (size_t i = 0; i < message->n_pairs; i++) {
         carom_pair_rule rule;
         cm_scene_pair_rule(message->pairs[i], &rule);
-        cm_check_key(s->check, "pairs");
-        cm_check_index(s->check, (uint32_t)i);
+        cm_check_item(s->check, "pairs", i);
         carom_check_pair_rule(def, &rule, to);
         s->check->path.depth = 0;
     }

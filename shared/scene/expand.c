@@ -15,34 +15,18 @@
 #define POSITION_MAX   1e6  // m
 #define LIMIT_AT_LEAST 64u
 
-static carom_vec3 to_vec(const Cm__Scene__Vec3 *v, carom_vec3 absent)
-{
-    return v == NULL ? absent : cm_vec((float)v->x, (float)v->y, (float)v->z);
-}
-
-static carom_quat to_quat(const Cm__Scene__Quat *q)
-{
-    if (q == NULL) {
-        return cm_quat_identity();
-    }
-    carom_quat rounded = {(float)q->x, (float)q->y, (float)q->z, (float)q->w};
-    return cm_quat_normalize(rounded);
-}
-
 static void to_surface(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *shape,
                        carom_shape_def *def)
 {
     def->friction = (float)shape->friction;
     def->restitution = (float)shape->restitution;
     def->density = (float)shape->density;
-    for (size_t i = 0; shape->material != NULL && i < scene->n_materials; i++) {
-        const Cm__Scene__Material *material = scene->materials[i];
-        if (strcmp(material->name, shape->material) == 0) {
-            def->friction = (float)material->friction;
-            def->restitution = (float)material->restitution;
-            def->density = (float)material->density;
-            def->material = (uint32_t)i + 1;
-        }
+    if (shape->material != NULL) {
+        def->material = cm_message_material(scene, shape->material);
+        const Cm__Scene__Material *material = scene->materials[def->material - 1];
+        def->friction = (float)material->friction;
+        def->restitution = (float)material->restitution;
+        def->density = (float)material->density;
     }
 }
 
@@ -52,7 +36,7 @@ static void to_contact(const Cm__Scene__Shape *shape, carom_shape_def *def)
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
     def->rolling_friction = (float)shape->rolling_friction;
     def->spin_friction = (float)shape->spin_friction;
-    def->surface_velocity = to_vec(shape->surface_velocity, zero);
+    def->surface_velocity = cm_scene_vec(shape->surface_velocity, zero);
     const Cm__Scene__ContactSpec *contact = shape->contact;
     if (contact == NULL) {
         return;
@@ -60,7 +44,7 @@ static void to_contact(const Cm__Scene__Shape *shape, carom_shape_def *def)
     static const carom_contact_mode modes[] = {CAROM_CONTACT_NONE, CAROM_CONTACT_1D,
                                                CAROM_CONTACT_2D, CAROM_CONTACT_TYRE};
     def->contact_mode = contact->has_mode ? modes[contact->mode] : CAROM_CONTACT_2D;
-    def->contact_axis = cm_normalize(to_vec(contact->axis, zero));
+    def->contact_axis = cm_normalize(cm_scene_vec(contact->axis, zero));
     def->contact_slip = (float)contact->slip;
     def->contact_max_force = (float)contact->max_force;
     def->contact_slip_by_speed = (float)contact->slip_by_speed;
@@ -73,8 +57,8 @@ static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *
 {
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
     *def = carom_default_shape_def();
-    def->position = to_vec(shape->position, zero);
-    def->orientation = to_quat(shape->orientation);
+    def->position = cm_scene_vec(shape->position, zero);
+    def->orientation = cm_scene_quat(shape->orientation);
     to_surface(scene, shape, def);
     def->sensor = shape->sensor;
     to_contact(shape, def);
@@ -95,7 +79,7 @@ static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *
         break;
     case CM__SCENE__SHAPE__GEOMETRY_PLANE:
         def->type = CAROM_SHAPE_PLANE;
-        def->normal = to_vec(shape->plane->normal, zero);
+        def->normal = cm_scene_vec(shape->plane->normal, zero);
         def->normal = cm_normalize(def->normal);
         def->offset = (float)shape->plane->offset;
         break;
@@ -109,7 +93,7 @@ static void to_shape_def(const Cm__Scene__Scene *scene, const Cm__Scene__Shape *
         break;
     default:
         def->type = CAROM_SHAPE_BOX;
-        def->half_extents = to_vec(shape->box->half_extents, zero);
+        def->half_extents = cm_scene_vec(shape->box->half_extents, zero);
         break;
     }
 }
@@ -133,8 +117,7 @@ static const carom_shape_def *make_shapes(cm_scene *scene, const Cm__Scene__Body
         if (shapes[i].type != CAROM_SHAPE_HULL) {
             continue;
         }
-        cm_check_key(check, "shapes");
-        cm_check_index(check, (uint32_t)i);
+        cm_check_item(check, "shapes", i);
         shapes[i].hull = cm_scene_hull(scene, body->shapes[i]->hull, check);
         if (shapes[i].hull == NULL) {
             return NULL;
@@ -175,8 +158,7 @@ static bool count_bodies(cm_scene *scene, cm_check *check)
         // Compared before multiplied: the size may be near 2^48.
         shapes += size > CAROM_BODIES_MAX ? 0 : size * message->arrays[i]->of->n_shapes;
         if (size > CAROM_BODIES_MAX || bodies > CAROM_BODIES_MAX || shapes > CAROM_SHAPES_MAX) {
-            cm_check_key(check, "arrays");
-            cm_check_index(check, (uint32_t)i);
+            cm_check_item(check, "arrays", i);
             return cm_check_fail_at(check, "count", CAROM_ERROR_LIMIT_BODIES,
                                     COUNTS(bodies, shapes, " in all, expected at most %u and %u"));
         }
@@ -193,8 +175,7 @@ static bool remember(cm_check *check, const char *list, size_t index, bool in_ar
     if (*remembered <= CAROM_HISTORY_BODIES_MAX) {
         return true;
     }
-    cm_check_key(check, list);
-    cm_check_index(check, (uint32_t)index);
+    cm_check_item(check, list, index);
     if (in_array) {
         cm_check_key(check, "of");
     }
@@ -288,29 +269,19 @@ static bool expand_array(cm_scene *scene, const Cm__Scene__BodyArray *array, uin
     return true;
 }
 
-static int compare_names(const void *a, const void *b, void *context)
-{
-    const cm_scene_body *bodies = context;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    int order = strcmp(bodies[i].name, bodies[j].name);
-    return order != 0 ? order : (i > j) - (i < j);
-}
-
 // Puts the path at the body or the array that body `index` came from.
 static void point_at_source(const cm_scene *scene, cm_check *check, uint32_t index)
 {
     const Cm__Scene__Scene *message = scene->message;
     if (index < message->n_bodies) {
-        cm_check_key(check, "bodies");
-        cm_check_index(check, index);
+        cm_check_item(check, "bodies", index);
         return;
     }
     uint64_t first = message->n_bodies;
     for (size_t i = 0; i < message->n_arrays; i++) {
         first += array_size(message->arrays[i]);
         if (index < first) {
-            cm_check_key(check, "arrays");
-            cm_check_index(check, (uint32_t)i);
+            cm_check_item(check, "arrays", i);
             return;
         }
     }
@@ -322,18 +293,14 @@ static bool index_names(cm_scene *scene, cm_check *check)
     if (scene->by_name == NULL) {
         return no_memory(check);
     }
-    for (uint32_t i = 0; i < scene->body_count; i++) {
-        scene->by_name[i] = i;
-    }
-    qsort_r(scene->by_name, scene->body_count, sizeof(uint32_t), compare_names, scene->bodies);
-    for (uint32_t i = 1; i < scene->body_count; i++) {
-        uint32_t first = scene->by_name[i - 1], second = scene->by_name[i];
-        if (strcmp(scene->bodies[first].name, scene->bodies[second].name) == 0) {
-            point_at_source(scene, check, second);
-            return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
-                                    "'%.64s' is the name of body %u already, expected another",
-                                    scene->bodies[second].name, (unsigned)first);
-        }
+    uint32_t twice = cm_names_sort(&scene->bodies[0].name, sizeof *scene->bodies, scene->body_count,
+                                   scene->by_name);
+    if (twice > 0) {
+        uint32_t first = scene->by_name[twice - 1], second = scene->by_name[twice];
+        point_at_source(scene, check, second);
+        return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                "'%.64s' is the name of body %u already, expected another",
+                                scene->bodies[second].name, (unsigned)first);
     }
     return true;
 }
@@ -483,8 +450,7 @@ static bool expand_bodies(cm_scene *scene, cm_check *check)
     for (uint32_t i = 0; i < message->n_bodies + message->n_prefabs; i++) {
         bool prefab = i >= message->n_bodies;
         uint32_t index = prefab ? i - first : i;
-        cm_check_key(check, prefab ? "prefabs" : "bodies");
-        cm_check_index(check, index);
+        cm_check_item(check, prefab ? "prefabs" : "bodies", index);
         bool ok = expand_body(scene, prefab ? message->prefabs[index] : message->bodies[i], index,
                               prefab ? &scene->prefabs[index] : &scene->bodies[i], check);
         if (!cm_check_leave(check, 0, ok, &all)) {
@@ -492,8 +458,7 @@ static bool expand_bodies(cm_scene *scene, cm_check *check)
         }
     }
     for (size_t i = 0; i < message->n_arrays; i++) {
-        cm_check_key(check, "arrays");
-        cm_check_index(check, (uint32_t)i);
+        cm_check_item(check, "arrays", i);
         bool ok = expand_array(scene, message->arrays[i], first, check);
         if (!cm_check_leave(check, 0, ok, &all)) {
             return false;
@@ -555,11 +520,11 @@ static void to_body_def(const cm_scene_body *body, carom_body_def *def)
                                                               : CAROM_BODY_DYNAMIC;
     def->position =
         cm_vec((float)body->position[0], (float)body->position[1], (float)body->position[2]);
-    def->orientation = to_quat(source->orientation);
-    def->linear_velocity = to_vec(source->linear_velocity, zero);
-    def->angular_velocity = to_vec(source->angular_velocity, zero);
-    def->force = to_vec(source->force, zero);
-    def->torque = to_vec(source->torque, zero);
+    def->orientation = cm_scene_quat(source->orientation);
+    def->linear_velocity = cm_scene_vec(source->linear_velocity, zero);
+    def->angular_velocity = cm_scene_vec(source->angular_velocity, zero);
+    def->force = cm_scene_vec(source->force, zero);
+    def->torque = cm_scene_vec(source->torque, zero);
     def->gravity_scale = (float)source->gravity_scale;
     def->linear_damping = (float)source->linear_damping;
     def->angular_damping = (float)source->angular_damping;
@@ -567,10 +532,10 @@ static void to_body_def(const cm_scene_body *body, carom_body_def *def)
     def->has_mass = source->has_mass;
     def->mass = (float)source->mass;
     def->has_inertia = source->inertia != NULL;
-    def->inertia = to_vec(source->inertia, zero);
-    def->inertia_orientation = to_quat(source->inertia_orientation);
+    def->inertia = cm_scene_vec(source->inertia, zero);
+    def->inertia_orientation = cm_scene_quat(source->inertia_orientation);
     def->has_center_of_mass = source->center_of_mass != NULL;
-    def->center_of_mass = to_vec(source->center_of_mass, zero);
+    def->center_of_mass = cm_scene_vec(source->center_of_mass, zero);
     def->bullet = source->bullet;
     def->sleep = source->sleep;
     def->report_force = source->report_force;

@@ -5,18 +5,6 @@
 // that worlds get holds each once. A scene of 1,000 bodies has some 10; an array shares one.
 #include "shared/scene/message.h"
 
-static void *take(void *context, size_t size)
-{
-    return cm_pool_take(context, size);
-}
-
-// The pool goes as one.
-static void release(void *context, void *memory)
-{
-    (void)context;
-    (void)memory;
-}
-
 static size_t count_hulls(const Cm__Scene__Body *body)
 {
     size_t count = 0;
@@ -55,8 +43,7 @@ static bool check_piece(cm_check *check, const Cm__Scene__Scene *message, const 
     uint32_t stray = volume ? carom_hull_stray(hull, points, count) : count;
     if (stray < count) {
         cm_check_key(check, "hull");
-        cm_check_key(check, "points");
-        cm_check_index(check, stray);
+        cm_check_item(check, "points", stray);
         return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
                              "no corner of the points' hull: a piece that is not convex, expected "
                              "convex pieces, several shapes for one that is not");
@@ -79,7 +66,7 @@ const carom_hull *cm_scene_hull(cm_scene *scene, const Cm__Scene__Hull *source, 
         const Cm__Scene__Vec3 *p = source->points[i];
         points[i] = (carom_vec3){(float)p->x, (float)p->y, (float)p->z};
     }
-    const carom_allocator pool = {&scene->pool, take, release};
+    const carom_allocator pool = cm_pool_allocator(&scene->pool);
     carom_hull *hull = NULL;
     carom_result result = carom_hull_create(points, (uint32_t)count, &pool, &hull);
     if (result == CAROM_ERROR_MEMORY) {

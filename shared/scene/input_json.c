@@ -1,23 +1,11 @@
 // Lines of input through the same mapper, ranges and messages as scenes. Typical: 100 bytes a line.
 #include "shared/scene/input_json.h"
 
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "shared/base/vec.h"
 #include "shared/scene/map_json.h"
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 static bool take_hex(cm_check *check, const char *hex, cm_input_json *out)
 {
@@ -28,12 +16,12 @@ static bool take_hex(cm_check *check, const char *hex, cm_input_json *out)
                                 CAROM_INPUT_MAX);
     }
     for (size_t i = 0; i < length / 2; i++) {
-        int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
-        if (high < 0 || low < 0) {
+        const char digits[3] = {hex[2 * i], hex[2 * i + 1], 0};
+        if (strspn(digits, "0123456789abcdefABCDEF") != 2) {
             return cm_check_fail_at(check, "input", CAROM_ERROR_ARGUMENT,
                                     "byte %zu is not hexadecimal, expected digits 0-9, a-f", i);
         }
-        out->input[i] = (uint8_t)(high * 16 + low);
+        out->input[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
     out->input_size = (uint32_t)(length / 2);
     return true;
@@ -42,25 +30,14 @@ static bool take_hex(cm_check *check, const char *hex, cm_input_json *out)
 static void take_vec(const Cm__Scene__Vec3 *from, bool *has, carom_vec3 *to)
 {
     *has = from != NULL;
-    if (from != NULL) {
-        *to = cm_vec((float)from->x, (float)from->y, (float)from->z);
-    }
+    *to = cm_scene_vec(from, *to);
 }
 
 static bool take_quat(cm_check *check, const Cm__Scene__Quat *q, cm_input_json *out)
 {
     out->has_orientation = q != NULL;
-    if (q == NULL) {
-        return true;
-    }
-    double norm = sqrt(q->x * q->x + q->y * q->y + q->z * q->z + q->w * q->w);
-    if (!(fabs(norm - 1.0) <= 1e-3)) {
-        return cm_check_fail_at(check, "orientation", CAROM_ERROR_ARGUMENT,
-                                "a quaternion of norm %.6g, expected 1 within 0.001", norm);
-    }
-    carom_quat rounded = {(float)q->x, (float)q->y, (float)q->z, (float)q->w};
-    out->orientation = cm_quat_normalize(rounded);
-    return true;
+    out->orientation = cm_scene_quat(q);
+    return cm_check_rotation(check, "orientation", q);
 }
 
 // Checks the kind of a line: a player's input, a body's force, or a body's pose.

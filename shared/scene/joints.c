@@ -84,16 +84,11 @@ static bool check_spring(cm_check *check, const Cm__Scene__Spring *spring)
                             hertz ? "both kinds of keys" : "no keys");
 }
 
-static carom_vec3 to_vec(const Cm__Scene__Vec3 *v, carom_vec3 absent)
-{
-    return v == NULL ? absent : cm_vec((float)v->x, (float)v->y, (float)v->z);
-}
-
 // The axes' default is y; of a steering joint's hinge axis it is z.
 static carom_vec3 hinge_axis(const joint_message *j)
 {
     bool steering = j->type == CM__SCENE__JOINT__TYPE__STEERING;
-    return to_vec(j->axis, steering ? cm_vec(0.0f, 0.0f, 1.0f) : cm_vec(0.0f, 1.0f, 0.0f));
+    return cm_scene_vec(j->axis, steering ? cm_vec(0.0f, 0.0f, 1.0f) : cm_vec(0.0f, 1.0f, 0.0f));
 }
 
 static bool check_axes(cm_check *check, const joint_message *j)
@@ -106,7 +101,7 @@ static bool check_axes(cm_check *check, const joint_message *j)
         return true;
     }
     carom_vec3 hinge = cm_normalize(hinge_axis(j));
-    carom_vec3 steering = cm_normalize(to_vec(j->steering_axis, cm_vec(0.0f, 1.0f, 0.0f)));
+    carom_vec3 steering = cm_normalize(cm_scene_vec(j->steering_axis, cm_vec(0.0f, 1.0f, 0.0f)));
     return (double)cm_length(cm_cross(hinge, steering)) >= AXES_MIN ||
            cm_check_fail_at(check, "steering_axis", CAROM_ERROR_ARGUMENT,
                             "along the hinge axis, expected another direction than axis");
@@ -163,32 +158,19 @@ static bool expand_joint(cm_scene *scene, uint32_t index, cm_check *check)
            check_spring(check, j->spring);
 }
 
-static int compare_names(const void *a, const void *b, void *context)
-{
-    const cm_scene_joint *joints = context;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    int order = strcmp(joints[i].name, joints[j].name);
-    return order != 0 ? order : (i > j) - (i < j);
-}
-
 static bool check_names(cm_scene *scene, cm_check *check)
 {
     uint32_t *order = cm_pool_take(&scene->pool, (scene->joint_count + 1) * sizeof *order);
     if (order == NULL) {
         return cm_check_fail(check, CAROM_ERROR_MEMORY, "no memory for names of joints");
     }
-    for (uint32_t i = 0; i < scene->joint_count; i++) {
-        order[i] = i;
-    }
-    qsort_r(order, scene->joint_count, sizeof *order, compare_names, scene->joints);
-    for (uint32_t i = 1; i < scene->joint_count; i++) {
-        const char *name = scene->joints[order[i]].name;
-        if (strcmp(scene->joints[order[i - 1]].name, name) == 0) {
-            cm_check_index(check, order[i]);
-            return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
-                                    "'%.64s' is the name of joint %u already, expected another",
-                                    name, (unsigned)order[i - 1]);
-        }
+    uint32_t twice =
+        cm_names_sort(&scene->joints[0].name, sizeof *scene->joints, scene->joint_count, order);
+    if (twice > 0) {
+        cm_check_index(check, order[twice]);
+        return cm_check_fail_at(check, "name", CAROM_ERROR_ARGUMENT,
+                                "'%.64s' is the name of joint %u already, expected another",
+                                scene->joints[order[twice]].name, (unsigned)order[twice - 1]);
     }
     return true;
 }
@@ -280,7 +262,7 @@ void cm_scene_joint_def(const joint_message *j, carom_joint_def *def)
     *def = carom_default_joint_def();
     def->type = to_type(j);
     def->axis = hinge_axis(j);
-    def->steering_axis = to_vec(j->steering_axis, def->steering_axis);
+    def->steering_axis = cm_scene_vec(j->steering_axis, def->steering_axis);
     set_extras(j, def);
 }
 
@@ -306,8 +288,8 @@ static carom_result make_def(const cm_scene *scene, const carom_world *world, ui
     }
     bool distance = def->type == CAROM_JOINT_DISTANCE;
     carom_vec3 at_b = def->type == CAROM_JOINT_STEERING ? b.center_of_mass : b.position;
-    def->anchor = to_vec(j->anchor, distance ? a.position : at_b);
-    def->anchor_b = to_vec(j->anchor_b, b.position);
+    def->anchor = cm_scene_vec(j->anchor, distance ? a.position : at_b);
+    def->anchor_b = cm_scene_vec(j->anchor_b, b.position);
     return CAROM_OK;
 }
 

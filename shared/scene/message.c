@@ -3,7 +3,10 @@
 #include "shared/scene/message.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "shared/base/vec.h"
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
@@ -39,6 +42,62 @@ void cm_enum_text(const ProtobufCEnumValue *value, char *text, size_t size)
             *c = (char)(*c - 'A' + 'a');
         }
     }
+}
+
+carom_vec3 cm_scene_vec(const Cm__Scene__Vec3 *v, carom_vec3 absent)
+{
+    return v == NULL ? absent : cm_vec((float)v->x, (float)v->y, (float)v->z);
+}
+
+carom_quat cm_scene_quat(const Cm__Scene__Quat *q)
+{
+    if (q == NULL) {
+        return cm_quat_identity();
+    }
+    carom_quat rounded = {(float)q->x, (float)q->y, (float)q->z, (float)q->w};
+    return cm_quat_normalize(rounded);
+}
+
+uint32_t cm_message_material(const Cm__Scene__Scene *scene, const char *name)
+{
+    for (size_t i = 0; i < scene->n_materials; i++) {
+        if (strcmp(scene->materials[i]->name, name) == 0) {
+            return (uint32_t)i + 1;
+        }
+    }
+    return 0;
+}
+
+typedef struct names {
+    const char *first;
+    size_t stride;
+} names;
+
+static const char *name_at(const names *of, uint32_t i)
+{
+    return *(const char *const *)(of->first + i * of->stride);
+}
+
+static int compare_names(const void *a, const void *b, void *context)
+{
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    int order = strcmp(name_at(context, i), name_at(context, j));
+    return order != 0 ? order : (i > j) - (i < j);
+}
+
+uint32_t cm_names_sort(const char *const *first, size_t stride, uint32_t count, uint32_t *order)
+{
+    names of = {(const char *)first, stride};
+    for (uint32_t i = 0; i < count; i++) {
+        order[i] = i;
+    }
+    qsort_r(order, count, sizeof *order, compare_names, &of);
+    for (uint32_t i = 1; i < count; i++) {
+        if (strcmp(name_at(&of, order[i - 1]), name_at(&of, order[i])) == 0) {
+            return i;
+        }
+    }
+    return 0;
 }
 
 size_t cm_field_size(const ProtobufCFieldDescriptor *field)

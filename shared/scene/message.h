@@ -58,6 +58,16 @@ const void *cm_field_at(const ProtobufCMessage *message, const ProtobufCFieldDes
                         size_t index);
 size_t cm_field_size(const ProtobufCFieldDescriptor *field);
 
+// In binary32, a quaternion normalised; `absent`, or no turn, where there is none.
+carom_vec3 cm_scene_vec(const Cm__Scene__Vec3 *v, carom_vec3 absent);
+carom_quat cm_scene_quat(const Cm__Scene__Quat *q);
+// The material of a name, from 1 on; 0: there is none.
+uint32_t cm_message_material(const Cm__Scene__Scene *scene, const char *name);
+// Sorts `order`, which gets all numbers below `count`, by names that are `stride` bytes apart (one
+// member of the rows of a table). Returns the place in `order` of the second of two that are the
+// same; 0: none are.
+uint32_t cm_names_sort(const char *const *names, size_t stride, uint32_t count, uint32_t *order);
+
 // A new scene from memory of the allocator, without message; NULL without memory.
 cm_scene *cm_scene_new(const carom_allocator *allocator);
 // Checks the message that was put in, and expands it. On failure the scene is still to be freed.
@@ -65,6 +75,8 @@ bool cm_scene_finish(cm_scene *scene, cm_check *check);
 
 // ranges.c: every number finite and in its range, every enum value known, every string printable.
 bool cm_check_values(cm_check *check, const ProtobufCMessage *message);
+// A quaternion is of norm 1, where there is one.
+bool cm_check_rotation(cm_check *check, const char *key, const Cm__Scene__Quat *q);
 // rules.c: what goes across fields: names, masses, features not built yet. `scene->message` only.
 // Bit of an axis lock's name; 0: no such name.
 uint32_t cm_axis_lock(const char *name);

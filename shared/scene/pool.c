@@ -2,8 +2,9 @@
 // an array takes two chunks; 5,000 written-out bodies some 10 MB.
 #include "shared/scene/pool.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "shared/base/memory.h"
 
 #define CHUNK_SIZE ((size_t)64 << 10)
 #define ALIGNMENT  16u
@@ -16,27 +17,11 @@ typedef struct cm_pool_chunk {
 _Static_assert(sizeof(cm_pool_chunk) % ALIGNMENT == 0 || sizeof(void *) == 4,
                "the first piece follows the chunk's head");
 
-static void *default_allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void default_release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
 void cm_pool_init(cm_pool *pool, const carom_allocator *allocator)
 {
     memset(pool, 0, sizeof *pool);
-    if (allocator != NULL && allocator->allocate != NULL) {
-        pool->allocator = *allocator;
-    } else {
-        pool->allocator.allocate = default_allocate;
-        pool->allocator.release = default_release;
-    }
+    bool given = allocator != NULL && allocator->allocate != NULL;
+    pool->allocator = given ? *allocator : cm_by_malloc;
 }
 
 void *cm_pool_take(cm_pool *pool, size_t size)
@@ -65,6 +50,22 @@ void *cm_pool_take(cm_pool *pool, size_t size)
     pool->at += size;
     pool->left -= size;
     return memset(memory, 0, size);
+}
+
+static void *take(void *context, size_t size)
+{
+    return cm_pool_take(context, size);
+}
+
+static void give(void *context, void *memory)
+{
+    (void)context;
+    (void)memory;
+}
+
+carom_allocator cm_pool_allocator(cm_pool *pool)
+{
+    return (carom_allocator){pool, take, give};
 }
 
 char *cm_pool_string(cm_pool *pool, const char *text)

@@ -21,6 +21,8 @@ typedef struct cm_pool {
 void cm_pool_init(cm_pool *pool, const carom_allocator *allocator);
 // Zeroed memory, aligned for any type; NULL where memory or the bound is at its end.
 void *cm_pool_take(cm_pool *pool, size_t size);
+// The pool as an allocator, which gives nothing back: the pool goes as one.
+carom_allocator cm_pool_allocator(cm_pool *pool);
 // A copy of a string; NULL as above.
 char *cm_pool_string(cm_pool *pool, const char *text);
 void cm_pool_release(cm_pool *pool);

@@ -20,7 +20,7 @@ static bool not_built(cm_check *check, const char *key, const char *what, const 
                             "%s not built yet in this version, expected %s", what, expected);
 }
 
-static bool check_quat(cm_check *check, const char *key, const Cm__Scene__Quat *q)
+bool cm_check_rotation(cm_check *check, const char *key, const Cm__Scene__Quat *q)
 {
     if (q == NULL) {
         return true;
@@ -32,16 +32,6 @@ static bool check_quat(cm_check *check, const char *key, const Cm__Scene__Quat *
                                 QUAT_TOLERANCE);
     }
     return true;
-}
-
-static const Cm__Scene__Material *find_material(const Cm__Scene__Scene *scene, const char *name)
-{
-    for (size_t i = 0; i < scene->n_materials; i++) {
-        if (strcmp(scene->materials[i]->name, name) == 0) {
-            return scene->materials[i];
-        }
-    }
-    return NULL;
 }
 
 static bool check_plane(cm_check *check, const Cm__Scene__Plane *plane, bool is_static)
@@ -95,7 +85,7 @@ static bool check_material(cm_check *check, const Cm__Scene__Scene *scene,
     if (shape->material == NULL) {
         return true;
     }
-    if (find_material(scene, shape->material) == NULL) {
+    if (cm_message_material(scene, shape->material) == 0) {
         return cm_check_fail_at(check, "material", CAROM_ERROR_NOT_FOUND,
                                 "no material '%.64s', expected a key of $.materials",
                                 shape->material);
@@ -129,7 +119,7 @@ static bool check_shape(cm_check *check, const Cm__Scene__Scene *scene,
                         const Cm__Scene__Shape *shape, bool is_static)
 {
     return check_geometry(check, shape, is_static) &&
-           check_quat(check, "orientation", shape->orientation) &&
+           cm_check_rotation(check, "orientation", shape->orientation) &&
            check_material(check, scene, shape) && check_contact(check, shape->contact);
 }
 
@@ -160,8 +150,10 @@ static bool check_mass(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
     }
     for (size_t i = 0; i < body->n_shapes; i++) {
         const Cm__Scene__Shape *shape = body->shapes[i];
-        double density = shape->material != NULL ? find_material(scene, shape->material)->density
-                                                 : shape->density;
+        double density = shape->density;
+        if (shape->material != NULL) {
+            density = scene->materials[cm_message_material(scene, shape->material) - 1]->density;
+        }
         if (density > 0.0) {
             return true;
         }
@@ -178,8 +170,8 @@ static bool check_mass(cm_check *check, const Cm__Scene__Scene *scene, const Cm_
 
 static bool check_body(cm_check *check, const Cm__Scene__Scene *scene, const Cm__Scene__Body *body)
 {
-    if (!check_quat(check, "orientation", body->orientation) ||
-        !check_quat(check, "inertia_orientation", body->inertia_orientation) ||
+    if (!cm_check_rotation(check, "orientation", body->orientation) ||
+        !cm_check_rotation(check, "inertia_orientation", body->inertia_orientation) ||
         !check_body_not_built(check, body)) {
         return false;
     }
@@ -217,8 +209,7 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
             continue; // a player out of range was already reported
         }
         if ((taken >> pointer->player & 1u) != 0) {
-            cm_check_key(check, "bodies");
-            cm_check_index(check, (uint32_t)i);
+            cm_check_item(check, "bodies", i);
             cm_check_key(check, "pointer");
             return cm_check_fail_at(check, "player", CAROM_ERROR_ARGUMENT,
                                     "a second pointer of player %u, expected one",
@@ -228,8 +219,7 @@ static bool check_pointers(cm_check *check, const Cm__Scene__Scene *scene)
     }
     for (size_t i = 0; i < scene->n_arrays; i++) {
         if (scene->arrays[i]->of->pointer != NULL) {
-            cm_check_key(check, "arrays");
-            cm_check_index(check, (uint32_t)i);
+            cm_check_item(check, "arrays", i);
             cm_check_key(check, "of");
             return cm_check_fail_at(check, "pointer", CAROM_ERROR_ARGUMENT,
                                     "a pointer in an array, expected it among the bodies");
@@ -283,8 +273,7 @@ static bool check_prefabs(cm_check *check, const Cm__Scene__Scene *scene)
                                 CM_SCENE_PREFABS_MAX);
     }
     for (size_t i = 0; i < scene->n_prefabs; i++) {
-        cm_check_key(check, "prefabs");
-        cm_check_index(check, (uint32_t)i);
+        cm_check_item(check, "prefabs", i);
         if (!cm_check_leave(check, depth, check_prefab(check, scene, i), &all)) {
             return false;
         }
@@ -297,15 +286,13 @@ static bool check_bodies(cm_check *check, const Cm__Scene__Scene *scene)
     uint32_t depth = check->path.depth;
     bool all = true;
     for (size_t i = 0; i < scene->n_bodies; i++) {
-        cm_check_key(check, "bodies");
-        cm_check_index(check, (uint32_t)i);
+        cm_check_item(check, "bodies", i);
         if (!cm_check_leave(check, depth, check_body(check, scene, scene->bodies[i]), &all)) {
             return false;
         }
     }
     for (size_t i = 0; i < scene->n_arrays; i++) {
-        cm_check_key(check, "arrays");
-        cm_check_index(check, (uint32_t)i);
+        cm_check_item(check, "arrays", i);
         if (!cm_check_leave(check, depth, check_array(check, scene, scene->arrays[i]), &all)) {
             return false;
         }
@@ -344,7 +331,7 @@ static bool check_material_names(cm_check *check, const Cm__Scene__Scene *scene)
     }
     for (size_t i = 0; i < scene->n_materials; i++) {
         const char *name = scene->materials[i]->name;
-        if (find_material(scene, name) != scene->materials[i]) {
+        if (cm_message_material(scene, name) != i + 1) {
             return cm_check_fail_at(check, name, CAROM_ERROR_ARGUMENT, "given twice");
         }
     }

@@ -11,17 +11,6 @@
 #include "shared/base/vec.h"
 #include "shared/scene/message.h"
 
-static void *pool_alloc(void *context, size_t size)
-{
-    return cm_pool_take(context, size);
-}
-
-static void pool_free(void *context, void *memory)
-{
-    (void)context;
-    (void)memory;
-}
-
 cm_scene *cm_scene_new(const carom_allocator *allocator)
 {
     cm_pool pool;
@@ -76,7 +65,7 @@ static bool change_message(cm_scene *scene, const cm_scene_change *change)
         return true;
     }
     if (message->limits == NULL) {
-        message->limits = pool_alloc(&scene->pool, sizeof *message->limits);
+        message->limits = cm_pool_take(&scene->pool, sizeof *message->limits);
         if (message->limits == NULL) {
             return false;
         }
@@ -108,7 +97,8 @@ static carom_result unpack_with(const uint8_t *bytes, size_t size, const cm_scen
         cm_check_fail(&check, CAROM_ERROR_MEMORY, "no memory for a scene");
         return check.result;
     }
-    ProtobufCAllocator pool = {pool_alloc, pool_free, &made->pool};
+    const carom_allocator taken = cm_pool_allocator(&made->pool);
+    ProtobufCAllocator pool = {taken.allocate, taken.release, taken.context};
     made->message = cm__scene__scene__unpack(&pool, size, bytes);
     if (made->message == NULL) {
         cm_check_fail(&check, CAROM_ERROR_CORRUPT, "not a packed scene, or one too large");
@@ -199,12 +189,7 @@ uint32_t cm_scene_find_prefab(const cm_scene *scene, const char *name)
 
 uint32_t cm_scene_find_material(const cm_scene *scene, const char *name)
 {
-    for (size_t i = 0; i < scene->message->n_materials; i++) {
-        if (strcmp(scene->message->materials[i]->name, name) == 0) {
-            return (uint32_t)i + 1;
-        }
-    }
-    return 0;
+    return cm_message_material(scene->message, name);
 }
 
 void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *replication)
