@@ -103,6 +103,11 @@ static void tell_event(void *context, carom_event_phase phase, const carom_event
     client->def.event(client->def.user, phase, event);
 }
 
+static uint32_t or_default(uint32_t given, uint32_t otherwise)
+{
+    return given > 0 ? given : otherwise;
+}
+
 carom_result carom_client_create(const carom_client_def *def, carom_client **out)
 {
     if (def == NULL || out == NULL) {
@@ -136,15 +141,9 @@ carom_result carom_client_create(const carom_client_def *def, carom_client **out
     client->events.tell = def->event != NULL ? tell_event : NULL;
     client->events.context = client;
     client->open_link = cm_client_link_open;
-    if (client->def.connect_timeout_ms == 0) {
-        client->def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
-    }
-    if (client->def.timeout_ms == 0) {
-        client->def.timeout_ms = TIMEOUT_MS;
-    }
-    if (client->def.unstable_ms == 0) {
-        client->def.unstable_ms = UNSTABLE_MS;
-    }
+    client->def.connect_timeout_ms = or_default(def->connect_timeout_ms, CONNECT_TIMEOUT_MS);
+    client->def.timeout_ms = or_default(def->timeout_ms, TIMEOUT_MS);
+    client->def.unstable_ms = or_default(def->unstable_ms, UNSTABLE_MS);
     *out = client;
     return CAROM_OK;
 }
@@ -310,6 +309,15 @@ uint64_t cm_client_join_us(const carom_client *client)
     return JOIN_FACTOR * 1000ull * client->def.connect_timeout_ms;
 }
 
+static void connect_again(carom_client *client)
+{
+    if (client->leaving) {
+        cm_client_end(client, CAROM_REASON_LEFT);
+    } else {
+        begin_to_connect(client);
+    }
+}
+
 static void receive(carom_client *client)
 {
     cm_transport_event event;
@@ -332,18 +340,10 @@ static void receive(carom_client *client)
             break;
         case CM_TRANSPORT_LISTED:
             cm_client_tell_rooms(client);
-            if (client->leaving) {
-                cm_client_end(client, CAROM_REASON_LEFT);
-            } else {
-                begin_to_connect(client);
-            }
+            connect_again(client);
             break;
         case CM_TRANSPORT_RESTARTED:
-            if (client->leaving) {
-                cm_client_end(client, CAROM_REASON_LEFT);
-            } else {
-                begin_to_connect(client);
-            }
+            connect_again(client);
             break;
         case CM_TRANSPORT_RECEIVED:
             if (event.kind == CM_SEND_CONTROL) {

@@ -91,8 +91,7 @@ carom_quat cm_interp_turn(carom_quat from, carom_quat to, float at)
     return cm_quat_normalize(q);
 }
 
-// Turning from one orientation to another within `seconds`, small angles.
-static carom_vec3 turning(carom_quat from, carom_quat to, float seconds)
+carom_vec3 cm_interp_spin(carom_quat from, carom_quat to, float seconds)
 {
     carom_quat d = cm_quat_mul(to, cm_quat_conjugate(from));
     float s = (d.w < 0.0f ? -2.0f : 2.0f) / seconds;
@@ -104,7 +103,7 @@ static void between(const cm_interp_sample *a, const cm_interp_sample *b, double
 {
     float seconds = (float)((b->tick - a->tick) / tick_rate);
     *linear = cm_scale(1.0f / seconds, cm_sub(b->pose.position, a->pose.position));
-    *angular = turning(a->pose.orientation, b->pose.orientation, seconds);
+    *angular = cm_interp_spin(a->pose.orientation, b->pose.orientation, seconds);
 }
 
 void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_rate,

@@ -40,6 +40,8 @@ bool cm_interp_pose(const cm_interp *interp, carom_body_id body, double tick, do
 void cm_interp_velocity(const cm_interp *interp, carom_body_id body, double tick_rate,
                         carom_vec3 *linear, carom_vec3 *angular);
 
+// Turning from one orientation to another within `seconds`, rad/s, for small angles.
+carom_vec3 cm_interp_spin(carom_quat from, carom_quat to, float seconds);
 // Shorter way between two orientations, normalised.
 carom_quat cm_interp_turn(carom_quat from, carom_quat to, float at);
 

@@ -46,14 +46,6 @@ carom_pointer_limit carom_pointer_limit_of(float device_damping, float period, f
     return limit;
 }
 
-// The turn from one orientation to another, rad, for the small ones of a sample.
-static carom_vec3 turn_between(carom_quat from, carom_quat to)
-{
-    carom_quat d = cm_quat_mul(to, cm_quat_conjugate(from));
-    float sign = d.w < 0.0f ? -2.0f : 2.0f;
-    return cm_vec(sign * d.x, sign * d.y, sign * d.z);
-}
-
 static carom_vec3 center_of(const carom_pointer_pose *pose, carom_vec3 arm)
 {
     return cm_add(pose->position, cm_rotate(pose->orientation, arm));
@@ -68,7 +60,7 @@ void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose
 {
     if (pointer->set) {
         carom_vec3 way = cm_sub(center_of(pose, arm), center_of(&pointer->pose, arm));
-        carom_vec3 turn = turn_between(pointer->pose.orientation, pose->orientation);
+        carom_vec3 turn = cm_interp_spin(pointer->pose.orientation, pose->orientation, 1.0f);
         pointer->energy -= power(pointer->force, pointer->torque, way, turn);
     }
     pointer->set = true;

@@ -101,6 +101,11 @@ uint64_t cm_predictor_tick(const cm_predictor *p)
     return cm_timeline_tick(p->timeline);
 }
 
+cm_place cm_predictor_place(const carom_body_state *state)
+{
+    return (cm_place){state->position, state->orientation};
+}
+
 // Keeps the present pose of each simulated body, so that frames between two ticks can be shown.
 static void keep_previous(cm_predictor *p)
 {
@@ -109,8 +114,7 @@ static void keep_previous(cm_predictor *p)
         carom_body_state state;
         if (p->slots[i].simulated &&
             carom_body_get(p->world, carom_world_body_at(p->world, i), &state) == CAROM_OK) {
-            p->slots[i].previous_position = state.position;
-            p->slots[i].previous_orientation = state.orientation;
+            p->slots[i].previous = cm_predictor_place(&state);
         }
     }
 }
@@ -229,8 +233,7 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
                        carom_client_pose *pose)
 {
     carom_body_state state;
-    if (!p->ready || !p->slots[body.index].simulated ||
-        carom_body_get(p->world, body, &state) != CAROM_OK) {
+    if (!cm_predictor_state(p, body, &state)) {
         return false;
     }
     const cm_predict_slot *slot = &p->slots[body.index];
@@ -239,9 +242,9 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
     float past = (float)(tick - (double)cm_predictor_tick(p)), rate = (float)p->mirror->tick_rate;
     float at = cm_clamp(past, 0.0f, 1.0f);
     float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, BEYOND_S);
-    carom_vec3 way = cm_sub(state.position, slot->previous_position);
-    pose->position = cm_mul_add(slot->previous_position, at, way);
-    pose->orientation = cm_interp_turn(slot->previous_orientation, state.orientation, at);
+    carom_vec3 way = cm_sub(state.position, slot->previous.position);
+    pose->position = cm_mul_add(slot->previous.position, at, way);
+    pose->orientation = cm_interp_turn(slot->previous.orientation, state.orientation, at);
     pose->linear_velocity = state.linear_velocity;
     pose->angular_velocity = state.angular_velocity;
     if (beyond > 0.0f) {

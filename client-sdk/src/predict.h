@@ -33,21 +33,24 @@ typedef struct cm_input_log {
     uint8_t inputs[CM_INPUT_TICKS][CAROM_INPUT_MAX];
 } cm_input_log;
 
+typedef struct cm_place {
+    carom_vec3 position;
+    carom_quat orientation;
+} cm_place;
+
 typedef struct cm_predict_slot {
-    uint8_t simulated;          // else it stands still
-    uint8_t doubt;              // views in a row against which a body at rest differed
-    uint8_t smooth;             // an offset is being worn off
-    uint8_t was;                // type of the body on the server
-    uint32_t generation;        // of the body that this describes; 0: none
-    uint32_t seen_tick;         // of the mirror's value that was compared
-    uint64_t touched;           // newest tick whose saved state has another type or place
-    bool held;                  // `before` is set
-    carom_vec3 before_position; // what was shown before a correction
-    carom_quat before_orientation;
-    carom_vec3 previous_position; // one tick before the newest
-    carom_quat previous_orientation;
-    carom_vec3 offset; // shown minus simulated
-    carom_quat turn;   // shown = turn x simulated
+    uint8_t simulated;   // else it stands still
+    uint8_t doubt;       // views in a row against which a body at rest differed
+    uint8_t smooth;      // an offset is being worn off
+    uint8_t was;         // type of the body on the server
+    uint32_t generation; // of the body that this describes; 0: none
+    uint32_t seen_tick;  // of the mirror's value that was compared
+    uint64_t touched;    // newest tick whose saved state has another type or place
+    bool held;           // `before` is set
+    cm_place before;     // what was shown before a correction
+    cm_place previous;   // one tick before the newest
+    carom_vec3 offset;   // shown minus simulated
+    carom_quat turn;     // shown = turn x simulated
 } cm_predict_slot;
 
 typedef struct cm_shown {
@@ -122,5 +125,6 @@ void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
 uint64_t cm_predictor_tick(const cm_predictor *predictor); // of the game's state
 void cm_predictor_step(cm_predictor *predictor, bool last);
 void cm_predictor_note_shown(cm_predictor *predictor);
+cm_place cm_predictor_place(const carom_body_state *state);
 
 #endif

@@ -176,28 +176,18 @@ static void hold_shown(cm_predictor *p, uint64_t tick)
         cm_predict_slot *slot = &p->slots[i];
         carom_body_id id = {i, slot->generation};
         carom_client_pose pose;
-        slot->held = false;
-        if (slot->generation == 0) {
-            continue;
-        }
-        if (slot->simulated) {
-            slot->held = cm_predictor_pose(p, id, (double)tick + 1.0, &pose);
-        }
+        slot->held = slot->generation != 0 && cm_predictor_pose(p, id, (double)tick + 1.0, &pose);
         if (slot->held) {
-            slot->before_position = pose.position;
-            slot->before_orientation = pose.orientation;
+            slot->before = (cm_place){pose.position, pose.orientation};
         }
     }
 }
 
 // The difference between what was shown and what is now becomes the offset.
-static void smooth_from(cm_predictor *p, carom_body_id id, carom_vec3 position,
-                        carom_quat orientation, carom_vec3 from_position,
-                        carom_quat from_orientation)
+static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown)
 {
-    cm_predict_slot *slot = &p->slots[id.index];
-    slot->offset = cm_sub(from_position, position);
-    slot->turn = cm_quat_mul(from_orientation, cm_quat_conjugate(orientation));
+    slot->offset = cm_sub(shown.position, now.position);
+    slot->turn = cm_quat_mul(shown.orientation, cm_quat_conjugate(now.orientation));
     if (slot->turn.w < 0.0f) {
         carom_quat t = slot->turn;
         carom_quat opposite = {-t.x, -t.y, -t.z, -t.w};
@@ -218,8 +208,7 @@ static void smooth_corrected(cm_predictor *p)
         carom_body_id id = {i, slot->generation};
         carom_body_state state;
         if (slot->held && slot->simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
-            smooth_from(p, id, state.position, state.orientation, slot->before_position,
-                        slot->before_orientation);
+            smooth_from(slot, cm_predictor_place(&state), slot->before);
         }
     }
 }
@@ -230,32 +219,20 @@ static void smooth_corrected(cm_predictor *p)
 static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint64_t newest)
 {
     cm_predict_slot *slot = &p->slots[id.index];
-    carom_client_pose shown, other;
+    carom_client_pose other;
+    carom_body_state state;
     bool known = cm_interp_pose(p->interp, id, p->render, p->mirror->tick_rate, &other);
-    if (simulated) {
-        slot->simulated = 1;
-        put(p, id, cm_predictor_tick(p));
-        carom_body_state state;
-        if (carom_body_get(p->world, id, &state) == CAROM_OK) {
-            slot->previous_position = state.position;
-            slot->previous_orientation = state.orientation;
-            if (known) {
-                slot->held = true;
-                slot->before_position = other.position;
-                slot->before_orientation = other.orientation;
-                smooth_from(p, id, state.position, state.orientation, other.position,
-                            other.orientation);
-            }
-        }
-    } else {
-        bool was_shown = slot->held;
-        shown.position = slot->before_position;
-        shown.orientation = slot->before_orientation;
-        slot->simulated = 0;
-        put(p, id, cm_predictor_tick(p));
-        if (known && was_shown) {
-            smooth_from(p, id, other.position, other.orientation, shown.position,
-                        shown.orientation);
+    const cm_place place = {other.position, other.orientation};
+    slot->simulated = simulated;
+    put(p, id, cm_predictor_tick(p));
+    if (!simulated && known && slot->held) {
+        smooth_from(slot, place, slot->before);
+    } else if (simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
+        slot->previous = cm_predictor_place(&state);
+        if (known) {
+            slot->held = true;
+            slot->before = place;
+            smooth_from(slot, slot->previous, place);
         }
     }
     slot->doubt = 0;
@@ -332,8 +309,7 @@ static void start_body(cm_predictor *p, carom_body_id own, uint32_t index, carom
     slot->simulated = index == own.index || (slot->simulated && slot->was == CAROM_BODY_DYNAMIC);
     put(p, id, cm_predictor_tick(p));
     (void)carom_body_get(p->world, id, &state); // live, as above
-    slot->previous_position = state.position;
-    slot->previous_orientation = state.orientation;
+    slot->previous = cm_predictor_place(&state);
 }
 
 // The mirror's state as of `tick`; nothing of the prediction is kept.
