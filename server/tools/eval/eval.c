@@ -80,6 +80,11 @@ void cm_out_numbers(cm_eval *eval, const char *key, const double *values, size_t
     cm_out_end(eval);
 }
 
+void cm_out_vector(cm_eval *eval, const char *key, carom_dvec3 v)
+{
+    cm_out_numbers(eval, key, (const double[]){v.x, v.y, v.z}, 3);
+}
+
 // One case ---------------------------------------------------------------------------------------
 
 carom_result cm_eval_run(const cm_eval_case *which, const char *text, size_t size, char **line,

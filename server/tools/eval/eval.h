@@ -55,6 +55,7 @@ void cm_out_end(cm_eval *eval);
 void cm_out_number(cm_eval *eval, const char *key, double value);
 void cm_out_bool(cm_eval *eval, const char *key, bool value);
 void cm_out_text(cm_eval *eval, const char *key, const char *text); // no character to escape
+void cm_out_vector(cm_eval *eval, const char *key, carom_dvec3 v);
 void cm_out_numbers(cm_eval *eval, const char *key, const double *values, size_t count);
 
 #endif

@@ -75,6 +75,23 @@ static carom_dsym3 symmetric(cm_eval *eval, const char *key, double m[3][3], uin
     return inertia;
 }
 
+// Returns how many rows there are, of which three are read.
+static uint32_t read_rows(cm_eval *eval, const cm_json_value *body, const char *key,
+                          double rows[3][3])
+{
+    uint32_t count;
+    const cm_json_value *array = cm_json_enter_array(&eval->in, body, key, &count);
+    for (uint32_t i = 0; i < 3; i++) {
+        const cm_json_value *row = cm_json_enter_item(&eval->in, array, i);
+        for (uint32_t k = 0; k < 3; k++) {
+            rows[i][k] = cm_json_item(&eval->in, row, k);
+        }
+        cm_json_leave(&eval->in);
+    }
+    cm_json_leave(&eval->in);
+    return count;
+}
+
 static carom_dsym3 read_inertia(cm_eval *eval, const cm_json_value *body)
 {
     const char *key = cm_json_name(&eval->in, body, "I", "inertia");
@@ -85,16 +102,7 @@ static carom_dsym3 read_inertia(cm_eval *eval, const cm_json_value *body)
         inertia = (carom_dsym3){i, i, i, 0.0, 0.0, 0.0};
     } else if (cm_json_is_array(cm_json_at(value, 0))) {
         double m[3][3];
-        uint32_t rows;
-        const cm_json_value *array = cm_json_enter_array(&eval->in, body, key, &rows);
-        for (uint32_t i = 0; i < 3; i++) {
-            const cm_json_value *row = cm_json_enter_item(&eval->in, array, i);
-            for (uint32_t k = 0; k < 3; k++) {
-                m[i][k] = cm_json_item(&eval->in, row, k);
-            }
-            cm_json_leave(&eval->in);
-        }
-        cm_json_leave(&eval->in);
+        uint32_t rows = read_rows(eval, body, key, m);
         if (!cm_json_failed(&eval->in)) {
             inertia = symmetric(eval, key, m, rows);
         }
@@ -154,17 +162,8 @@ static carom_dmat3 read_attitude(cm_eval *eval, const cm_json_value *body)
         }
         return cm_json_failed(&eval->in) ? m : from_quaternion(q);
     }
-    double row[3][3] = {{0}};
-    uint32_t rows;
-    const cm_json_value *array = cm_json_enter_array(&eval->in, body, key, &rows);
-    for (uint32_t i = 0; i < 3; i++) {
-        const cm_json_value *item = cm_json_enter_item(&eval->in, array, i);
-        for (uint32_t k = 0; k < 3; k++) {
-            row[i][k] = cm_json_item(&eval->in, item, k);
-        }
-        cm_json_leave(&eval->in);
-    }
-    cm_json_leave(&eval->in);
+    double row[3][3];
+    uint32_t rows = read_rows(eval, body, key, row);
     m = (carom_dmat3){{row[0][0], row[1][0], row[2][0]},
                       {row[0][1], row[1][1], row[2][1]},
                       {row[0][2], row[1][2], row[2][2]}};
@@ -234,21 +233,15 @@ static void read_body(cm_eval *eval, const cm_json_value *json, carom_impact_bod
     cm_json_end_keys(&eval->in, json, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
 }
 
-static void out_vector(cm_eval *eval, const char *key, carom_dvec3 v)
-{
-    const double values[3] = {v.x, v.y, v.z};
-    cm_out_numbers(eval, key, values, 3);
-}
-
 static void out_corners(cm_eval *eval, const carom_impact_case *input)
 {
     carom_impact_corners c;
     carom_impact_corner_impulses(input, &c);
     cm_out_object(eval, "corners");
-    out_vector(eval, "F00", c.f00);
-    out_vector(eval, "F01", c.f01);
-    out_vector(eval, "F10", c.f10);
-    out_vector(eval, "F11", c.f11);
+    cm_out_vector(eval, "F00", c.f00);
+    cm_out_vector(eval, "F01", c.f01);
+    cm_out_vector(eval, "F10", c.f10);
+    cm_out_vector(eval, "F11", c.f11);
     cm_out_end(eval);
     const carom_dsym3 *m = &c.response;
     const double rows[3][3] = {{m->xx, m->xy, m->xz}, {m->xy, m->yy, m->yz}, {m->xz, m->yz, m->zz}};
@@ -276,9 +269,9 @@ static void out_impact(cm_eval *eval, const carom_impact *impact)
                                            "F11",  "bilinear", "normal"};
     cm_out_bool(eval, "collides", impact->branch != CAROM_IMPACT_NONE);
     cm_out_text(eval, "branch", BRANCHES[impact->branch]);
-    out_vector(eval, "Ft", impact->impulse);
-    out_vector(eval, "V0", impact->before);
-    out_vector(eval, "dV", impact->after);
+    cm_out_vector(eval, "Ft", impact->impulse);
+    cm_out_vector(eval, "V0", impact->before);
+    cm_out_vector(eval, "dV", impact->after);
     cm_out_number(eval, "E", impact->energy_before);
     cm_out_number(eval, "E_after", impact->energy_after);
     cm_out_number(eval, "mu", impact->friction);
@@ -286,11 +279,11 @@ static void out_impact(cm_eval *eval, const carom_impact *impact)
     cm_out_array(eval, "bodies");
     for (int i = 0; i < 2; i++) {
         cm_out_object(eval, NULL);
-        out_vector(eval, "V", impact->velocities[i]);
-        out_vector(eval, "W", impact->spins[i]);
-        out_vector(eval, "angular_velocity", impact->world_spins[i]);
-        out_vector(eval, "F", impact->impulses[i]);
-        out_vector(eval, "R", impact->arms[i]);
+        cm_out_vector(eval, "V", impact->velocities[i]);
+        cm_out_vector(eval, "W", impact->spins[i]);
+        cm_out_vector(eval, "angular_velocity", impact->world_spins[i]);
+        cm_out_vector(eval, "F", impact->impulses[i]);
+        cm_out_vector(eval, "R", impact->arms[i]);
         cm_out_end(eval);
     }
     cm_out_end(eval);

@@ -227,17 +227,11 @@ static void read_friction(cm_eval *eval, const cm_json_value *root, carom_volume
     cm_json_leave(&eval->in);
 }
 
-static void out_vector(cm_eval *eval, const char *key, carom_dvec3 v)
-{
-    const double values[3] = {v.x, v.y, v.z};
-    cm_out_numbers(eval, key, values, 3);
-}
-
 static void out_wrench(cm_eval *eval, const char *key, const carom_wrench *wrench)
 {
     cm_out_object(eval, key);
-    out_vector(eval, "force", wrench->force);
-    out_vector(eval, "torque", wrench->torque);
+    cm_out_vector(eval, "force", wrench->force);
+    cm_out_vector(eval, "torque", wrench->torque);
     cm_out_end(eval);
 }
 
@@ -245,10 +239,10 @@ static void out_apart(cm_eval *eval, const carom_volume_touch *touch)
 {
     cm_out_bool(eval, "touching", false);
     cm_out_number(eval, "distance", touch->distance);
-    out_vector(eval, "normal", touch->normal);
+    cm_out_vector(eval, "normal", touch->normal);
     cm_out_object(eval, "points");
-    out_vector(eval, "a", touch->nearest[0]);
-    out_vector(eval, "b", touch->nearest[1]);
+    cm_out_vector(eval, "a", touch->nearest[0]);
+    cm_out_vector(eval, "b", touch->nearest[1]);
     cm_out_end(eval);
 }
 
@@ -257,21 +251,21 @@ static void out_touching(cm_eval *eval, const carom_volume_touch *touch,
 {
     cm_out_bool(eval, "touching", true);
     cm_out_number(eval, "depth", touch->depth);
-    out_vector(eval, "normal", touch->normal);
-    out_vector(eval, "point", touch->point);
+    cm_out_vector(eval, "normal", touch->normal);
+    cm_out_vector(eval, "point", touch->point);
     cm_out_number(eval, "volume", touch->volume);
-    out_vector(eval, "centroid", touch->centroid);
+    cm_out_vector(eval, "centroid", touch->centroid);
     cm_out_number(eval, "area", touch->area);
-    out_vector(eval, "area_centroid", touch->area_centroid);
+    cm_out_vector(eval, "area_centroid", touch->area_centroid);
     out_wrench(eval, "spring", &touch->spring);
     out_wrench(eval, "damper", &touch->damper);
     cm_out_object(eval, "friction");
     cm_out_text(eval, "state", memory->state == CAROM_VOLUME_KINETIC ? "kinetic" : "static");
-    out_vector(eval, "force", touch->friction.force);
-    out_vector(eval, "torque", touch->friction.torque);
+    cm_out_vector(eval, "force", touch->friction.force);
+    cm_out_vector(eval, "torque", touch->friction.torque);
     cm_out_number(eval, "kinetic", touch->kinetic);
     cm_out_number(eval, "maximum_static", touch->most_static);
-    out_vector(eval, "stretch", memory->stretch);
+    cm_out_vector(eval, "stretch", memory->stretch);
     cm_out_number(eval, "twist", memory->twist);
     cm_out_end(eval);
     cm_out_bool(eval, "clipped", touch->clipped);

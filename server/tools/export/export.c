@@ -2,6 +2,10 @@
 // tick is run: an hour of 256 bodies takes about 13 s, without the time for writing.
 #include "server/tools/export/export.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
 #include "server/record/format/match_db.h"
 
 carom_result cm_export_walk(cm_playback *playback, const cm_export_options *options,
@@ -22,6 +26,17 @@ carom_result cm_export_walk(cm_playback *playback, const cm_export_options *opti
         result = cm_playback_next(playback, error);
     }
     return result;
+}
+
+carom_result cm_export_make(const char *path, FILE **out, cm_match_error *error)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    *out = file >= 0 ? fdopen(file, "w") : NULL;
+    if (*out != NULL) {
+        return CAROM_OK;
+    }
+    return cm_match_wrong(error, errno == EEXIST ? CAROM_ERROR_STATE : CAROM_ERROR_IO, "%.200s: %s",
+                          path, errno == EEXIST ? "is there already" : strerror(errno));
 }
 
 carom_result cm_export_run(const char *match, const cm_export_options *asked, cm_match_error *error)

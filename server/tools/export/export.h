@@ -41,6 +41,9 @@ typedef struct cm_export_calls {
 carom_result cm_export_walk(cm_playback *playback, const cm_export_options *options,
                             const cm_export_calls *calls, cm_match_error *error);
 
+// Makes the file; CAROM_ERROR_STATE where there is one already.
+carom_result cm_export_make(const char *path, FILE **out, cm_match_error *error);
+
 carom_result cm_export_lines(cm_playback *playback, const cm_export_options *options,
                              cm_match_error *error);
 carom_result cm_export_tables(cm_playback *playback, const cm_export_options *options,

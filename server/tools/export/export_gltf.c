@@ -192,12 +192,10 @@ static void release(cm_gltf *g)
 // Makes the file and fills it. An existing one is refused.
 static carom_result put_file(cm_gltf *g, const char *path, cm_match_error *error)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *out = file >= 0 ? fdopen(file, "wb") : NULL;
-    if (out == NULL) {
-        return cm_match_wrong(error, errno == EEXIST ? CAROM_ERROR_STATE : CAROM_ERROR_IO,
-                              "%.200s: %s", path,
-                              errno == EEXIST ? "is there already" : strerror(errno));
+    FILE *out;
+    carom_result made = cm_export_make(path, &out, error);
+    if (made != CAROM_OK) {
+        return made;
     }
     bool good = write_file(g, out);
     good = fclose(out) == 0 && good;

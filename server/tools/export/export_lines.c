@@ -1,6 +1,5 @@
 // The lines of `carom sim`, of a match. With a speed they come when they happened, divided by it.
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -94,14 +93,11 @@ carom_result cm_export_lines(cm_playback *playback, const cm_export_options *opt
         return print_lines(playback, options, error);
     }
     cm_export_options into = *options;
-    int file = open(options->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    into.out = file >= 0 ? fdopen(file, "w") : NULL;
-    if (into.out == NULL) {
-        return cm_match_wrong(error, errno == EEXIST ? CAROM_ERROR_STATE : CAROM_ERROR_IO,
-                              "%.200s: %s", options->path,
-                              errno == EEXIST ? "is there already" : strerror(errno));
+    carom_result result = cm_export_make(options->path, &into.out, error);
+    if (result != CAROM_OK) {
+        return result;
     }
-    carom_result result = print_lines(playback, &into, error);
+    result = print_lines(playback, &into, error);
     if (fclose(into.out) != 0 && result == CAROM_OK) {
         result =
             cm_match_wrong(error, CAROM_ERROR_IO, "%.200s: %s", options->path, strerror(errno));

@@ -9,46 +9,32 @@ typedef struct tables {
     const cm_scene *scene;
 } tables;
 
-static carom_result put_contacts(const tables *t, const carom_world *world, uint64_t tick,
-                                 cm_match_error *error)
+// Contacts, breaks and sleeps of the world's last tick.
+static carom_result put_happenings(const tables *t, const carom_world *world, uint64_t tick,
+                                   cm_match_error *error)
 {
-    uint32_t count = 0;
-    const carom_contact_event *rows = carom_world_contact_events(world, &count);
+    uint32_t touches = 0, breaks = 0, sleeps = 0;
+    const carom_contact_event *touch = carom_world_contact_events(world, &touches);
+    const carom_joint_event *broken = carom_world_joint_events(world, &breaks);
+    const carom_sleep_event *slept = carom_world_sleep_events(world, &sleeps);
     carom_result result = CAROM_OK;
-    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
-        cm_export_happening what = {.type = rows[i].begin ? "begin" : "end",
-                                    .body = rows[i].body_a,
-                                    .other = rows[i].body_b,
-                                    .contact = &rows[i]};
-        result = cm_export_db_happening(t->db, tick, &what, error);
-    }
-    return result;
-}
-
-static carom_result put_breaks(const tables *t, const carom_world *world, uint64_t tick,
-                               cm_match_error *error)
-{
-    uint32_t count = 0;
-    const carom_joint_event *rows = carom_world_joint_events(world, &count);
-    carom_result result = CAROM_OK;
-    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
+    for (uint32_t i = 0; result == CAROM_OK && i < touches + breaks + sleeps; i++) {
         char name[CM_NAME_MAX];
-        cm_scene_call_joint(t->scene, rows[i].joint, name, sizeof name);
-        cm_export_happening what = {.type = "break", .joint = name, .broken = &rows[i]};
-        result = cm_export_db_happening(t->db, tick, &what, error);
-    }
-    return result;
-}
-
-static carom_result put_sleeps(const tables *t, const carom_world *world, uint64_t tick,
-                               cm_match_error *error)
-{
-    uint32_t count = 0;
-    const carom_sleep_event *rows = carom_world_sleep_events(world, &count);
-    carom_result result = CAROM_OK;
-    for (uint32_t i = 0; result == CAROM_OK && i < count; i++) {
-        cm_export_happening what = {.type = rows[i].asleep ? "sleep" : "wake",
-                                    .body = rows[i].body};
+        cm_export_happening what;
+        if (i < touches) {
+            what = (cm_export_happening){.type = touch->begin ? "begin" : "end",
+                                         .body = touch->body_a,
+                                         .other = touch->body_b,
+                                         .contact = touch};
+            touch++;
+        } else if (i < touches + breaks) {
+            cm_scene_call_joint(t->scene, broken->joint, name, sizeof name);
+            what = (cm_export_happening){.type = "break", .joint = name, .broken = broken++};
+        } else {
+            what = (cm_export_happening){.type = slept->asleep ? "sleep" : "wake",
+                                         .body = slept->body};
+            slept++;
+        }
         result = cm_export_db_happening(t->db, tick, &what, error);
     }
     return result;
@@ -90,13 +76,11 @@ static carom_result put_bodies(const tables *t, const carom_game *game, bool tra
 static carom_result step(void *context, const carom_game *game, cm_match_error *error)
 {
     const tables *t = context;
-    const carom_world *world = carom_game_world(game);
-    uint64_t tick = carom_game_tick(game);
     carom_result result = put_bodies(t, game, false, error);
     result = result == CAROM_OK ? put_game_events(t, game, error) : result;
-    result = result == CAROM_OK ? put_contacts(t, world, tick, error) : result;
-    result = result == CAROM_OK ? put_breaks(t, world, tick, error) : result;
-    return result == CAROM_OK ? put_sleeps(t, world, tick, error) : result;
+    return result == CAROM_OK
+               ? put_happenings(t, carom_game_world(game), carom_game_tick(game), error)
+               : result;
 }
 
 static carom_result sample(void *context, const carom_game *game, cm_match_error *error)

@@ -1,6 +1,7 @@
 // Compared after each callback: 8 KiB of red zones, the hash of the state, two or three registers.
 #include "server/tools/module/monitor.h"
 
+#include <alloca.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,12 +118,10 @@ static void returned(cm_monitor *m, cm_game_callback callback)
     m->after[callback] = cm_hash_end(&folded);
 }
 
-// Overwrites the stack that the monitor's own calls used, since a callback's variables lie there
-// next.
-__attribute__((noinline)) static void fill_stack(uint8_t byte)
+__attribute__((noinline)) void cm_monitor_fill_stack(size_t size, uint8_t byte)
 {
-    volatile uint8_t bytes[STACK_BYTES];
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    volatile uint8_t *bytes = alloca(size);
+    for (size_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(byte ^ (byte != 0 ? i : 0));
     }
 }
@@ -139,7 +138,7 @@ static void enter(void *context, cm_game_callback callback)
         m->before = hash_state(m);
         m->float_control = read_float_control();
         read_x87(&m->x87_control, &m->x87_tags);
-        fill_stack(m->fill);
+        cm_monitor_fill_stack(STACK_BYTES, m->fill);
     }
 }
 

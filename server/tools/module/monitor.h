@@ -24,6 +24,8 @@ typedef struct cm_monitor {
 bool cm_monitor_make(cm_monitor *monitor, uint32_t state_size, uint32_t line,
                      volatile uint32_t *running);
 void cm_monitor_begin_tick(cm_monitor *monitor, uint8_t fill);
+// Overwrites the stack below this call, where a callback's variables will lie.
+void cm_monitor_fill_stack(size_t size, uint8_t byte);
 // The first kind of callback, in the order of a tick, after which the states of two ways to a tick
 // differ; CM_CALLBACK_NONE: none does.
 cm_game_callback cm_monitor_differ(const uint64_t one[CM_CALLBACK_COUNT],

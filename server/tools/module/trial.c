@@ -154,15 +154,6 @@ static uint64_t hash_messages(const carom_game *game)
     return cm_hash_end(&hash);
 }
 
-// Fills the stack below this call, where a callback's variables will lie.
-__attribute__((noinline)) static void fill_stack(uint8_t byte)
-{
-    volatile uint8_t bytes[STACK_BYTES];
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(byte ^ (byte != 0 ? i : 0));
-    }
-}
-
 // Calls the module's functions outside its ticks, which must change nothing.
 static void ask(carom_game *game, const cm_tick_input *input, uint32_t tick)
 {
@@ -195,11 +186,6 @@ static void count_time(trial *t, uint64_t took_ns)
     }
 }
 
-static const cm_monitor *monitor_of(const trial *t, const carom_game *game)
-{
-    return &t->monitors[game != t->game];
-}
-
 // False: the monitor found something.
 __attribute__((noinline)) static bool make_tick(trial *t, carom_game *game, uint32_t tick,
                                                 uint8_t fill)
@@ -209,7 +195,7 @@ __attribute__((noinline)) static bool make_tick(trial *t, carom_game *game, uint
     cm_monitor *monitor = &t->monitors[game != t->game];
     setitimer(ITIMER_VIRTUAL, &limit, NULL); // its signal ends the process
     cm_monitor_begin_tick(monitor, fill);
-    fill_stack(fill);
+    cm_monitor_fill_stack(STACK_BYTES, fill);
     uint64_t begin = cpu_ns();
     cm_game_tick(game, &input);
     count_time(t, cpu_ns() - begin);
@@ -351,7 +337,7 @@ static bool play(trial *t, uint32_t process)
         if (!make_tick(t, t->game, tick, 0)) {
             return false;
         }
-        const uint64_t *after = monitor_of(t, t->game)->after;
+        const uint64_t *after = t->monitors[0].after;
         if (process == 0) {
             memcpy(b->after[tick], after, sizeof b->after[tick]);
         } else {

@@ -76,8 +76,8 @@ static carom_result take_player(reader *r, const cm_input_json *json, cm_input *
     }
     line->kind = CM_LINE_PLAYER;
     line->index = json->player;
-    memcpy(line->bytes, json->input, sizeof line->bytes);
-    for (uint32_t i = r->inputs->count - 1; i-- > 0 && r->inputs->lines[i].tick == line->tick;) {
+    for (uint32_t i = r->inputs->count - 1;
+         i-- > 0 && r->inputs->lines[i].json.tick == json->tick;) {
         const cm_input *other = &r->inputs->lines[i];
         if (other->kind == CM_LINE_PLAYER && other->index == line->index) {
             return refuse(r, "$.player", "a second input for this tick, expected one");
@@ -105,18 +105,9 @@ static carom_result take_body(reader *r, const cm_input_json *json, cm_input *li
     }
     line->index = body;
     line->kind = forces ? CM_LINE_FORCE : CM_LINE_POSE;
-    r->force[body] = json->has_force ? json->force : r->force[body];
-    r->torque[body] = json->has_torque ? json->torque : r->torque[body];
-    line->force = r->force[body];
-    line->torque = r->torque[body];
-    line->has_position = json->has_position;
-    line->has_orientation = json->has_orientation;
-    line->has_linear_velocity = json->has_linear_velocity;
-    line->has_angular_velocity = json->has_angular_velocity;
-    line->position = json->position;
-    line->orientation = json->orientation;
-    line->linear_velocity = json->linear_velocity;
-    line->angular_velocity = json->angular_velocity;
+    carom_vec3 *force = &r->force[body], *torque = &r->torque[body];
+    *force = line->json.force = json->has_force ? json->force : *force;
+    *torque = line->json.torque = json->has_torque ? json->torque : *torque;
     return CAROM_OK;
 }
 
@@ -127,14 +118,14 @@ static carom_result take_line(reader *r, const char *text, size_t size)
     if (result != CAROM_OK) {
         return result;
     }
-    if (r->inputs->count > 0 && json.tick < r->inputs->lines[r->inputs->count - 1].tick) {
+    if (r->inputs->count > 0 && json.tick < r->inputs->lines[r->inputs->count - 1].json.tick) {
         return refuse(r, "$.tick", "earlier than the line before, expected lines ordered by tick");
     }
     cm_input *line = append(r);
     if (line == NULL) {
         return fail(r, CAROM_ERROR_MEMORY, "", "out of memory");
     }
-    line->tick = json.tick;
+    line->json = json;
     return json.has_player ? take_player(r, &json, line) : take_body(r, &json, line);
 }
 
@@ -169,7 +160,8 @@ static void sort_players(cm_inputs *inputs)
     for (uint32_t i = 1; i < inputs->count; i++) {
         cm_input line = inputs->lines[i];
         uint32_t at = i;
-        while (line.kind == CM_LINE_PLAYER && at > 0 && inputs->lines[at - 1].tick == line.tick &&
+        while (line.kind == CM_LINE_PLAYER && at > 0 &&
+               inputs->lines[at - 1].json.tick == line.json.tick &&
                (inputs->lines[at - 1].kind != CM_LINE_PLAYER ||
                 inputs->lines[at - 1].index > line.index)) {
             inputs->lines[at] = inputs->lines[at - 1];
@@ -226,14 +218,14 @@ void cm_inputs_at(const cm_inputs *inputs, uint64_t tick, uint32_t *first, uint3
     uint32_t low = 0, high = inputs->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (inputs->lines[middle].tick < tick) {
+        if (inputs->lines[middle].json.tick < tick) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
     *first = low;
-    while (low < inputs->count && inputs->lines[low].tick == tick) {
+    while (low < inputs->count && inputs->lines[low].json.tick == tick) {
         low++;
     }
     *end = low;
@@ -244,22 +236,23 @@ void cm_input_apply(const cm_input *input, carom_world *world)
     if (input->kind == CM_LINE_PLAYER) {
         return;
     }
+    const cm_input_json *json = &input->json;
     carom_body_id id = carom_world_body_at(world, input->index);
     carom_body_state state;
     if (carom_body_get(world, id, &state) != CAROM_OK) {
         return; // destroyed by the module since
     }
     if (input->kind == CM_LINE_FORCE) {
-        carom_body_set_force(world, id, input->force, input->torque);
+        carom_body_set_force(world, id, json->force, json->torque);
         return;
     }
-    if (input->has_position || input->has_orientation) {
-        carom_body_set_pose(world, id, input->has_position ? input->position : state.position,
-                            input->has_orientation ? input->orientation : state.orientation);
+    if (json->has_position || json->has_orientation) {
+        carom_body_set_pose(world, id, json->has_position ? json->position : state.position,
+                            json->has_orientation ? json->orientation : state.orientation);
     }
-    if (input->has_linear_velocity || input->has_angular_velocity) {
+    if (json->has_linear_velocity || json->has_angular_velocity) {
         carom_body_set_velocity(
-            world, id, input->has_linear_velocity ? input->linear_velocity : state.linear_velocity,
-            input->has_angular_velocity ? input->angular_velocity : state.angular_velocity);
+            world, id, json->has_linear_velocity ? json->linear_velocity : state.linear_velocity,
+            json->has_angular_velocity ? json->angular_velocity : state.angular_velocity);
     }
 }

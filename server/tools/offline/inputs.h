@@ -15,14 +15,9 @@
 typedef enum cm_line_kind { CM_LINE_PLAYER, CM_LINE_FORCE, CM_LINE_POSE } cm_line_kind;
 
 typedef struct cm_input {
-    uint64_t tick;
     cm_line_kind kind;
-    uint32_t index; // player, or body slot
-    uint8_t bytes[CAROM_INPUT_MAX];
-    carom_vec3 force, torque;
-    bool has_position, has_orientation, has_linear_velocity, has_angular_velocity;
-    carom_vec3 position, linear_velocity, angular_velocity; // those absent stay as they are
-    carom_quat orientation;
+    uint32_t index;     // player, or body slot
+    cm_input_json json; // of a force: both, as they are held; of a pose: what is absent stays
 } cm_input;
 
 typedef struct cm_inputs {

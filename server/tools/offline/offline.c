@@ -133,7 +133,7 @@ static void step_game(cm_offline *run, uint32_t first, uint32_t end)
         carom_player_input *input = &inputs[tick.input_count++];
         memset(input, 0, sizeof *input);
         input->player = line->index;
-        memcpy(input->bytes, line->bytes, CAROM_INPUT_MAX);
+        memcpy(input->bytes, line->json.input, CAROM_INPUT_MAX);
     }
     cm_game_tick(run->game, &tick);
 }

@@ -31,26 +31,24 @@ bool cm_sim_events_add(cm_sim_events *events, const cm_offline *run)
                           sizeof *events->rows)) {
         return false;
     }
+    uint64_t tick = carom_world_tick(world);
+    cm_sim_event *row = events->rows + events->count;
     for (uint32_t i = 0; i < count; i++) {
-        events->rows[events->count++] =
-            (cm_sim_event){.tick = carom_world_tick(world), .event = rows[i]};
+        *row++ = (cm_sim_event){.tick = tick, .event = rows[i]};
     }
     for (uint32_t i = 0; i < hit_count; i++) {
-        events->rows[events->count++] =
-            (cm_sim_event){.tick = carom_world_tick(world), .is_hit = true, .hit = hits[i]};
+        *row++ = (cm_sim_event){.tick = tick, .is_hit = true, .hit = hits[i]};
     }
     for (uint32_t i = 0; i < break_count; i++) {
-        events->rows[events->count++] =
-            (cm_sim_event){.tick = carom_world_tick(world), .is_break = true, .broken = breaks[i]};
+        *row++ = (cm_sim_event){.tick = tick, .is_break = true, .broken = breaks[i]};
     }
     for (uint32_t i = 0; i < sleep_count; i++) {
-        events->rows[events->count++] =
-            (cm_sim_event){.tick = carom_world_tick(world), .is_sleep = true, .sleep = sleeps[i]};
+        *row++ = (cm_sim_event){.tick = tick, .is_sleep = true, .sleep = sleeps[i]};
     }
     for (uint32_t i = 0; i < emitted_count; i++) {
-        events->rows[events->count++] =
-            (cm_sim_event){.tick = emitted[i].tick, .is_game = true, .game = emitted[i]};
+        *row++ = (cm_sim_event){.tick = emitted[i].tick, .is_game = true, .game = emitted[i]};
     }
+    events->count += all;
     return true;
 }
 
@@ -159,25 +157,21 @@ static void print_event(FILE *out, const cm_offline *run, const cm_sim_event *ro
                 row->sleep.asleep ? "sleep" : "wake", (unsigned long long)row->tick, a);
         return;
     }
-    if (row->is_hit) {
-        quote_name(run, row->hit.body_a, a, sizeof a);
-        quote_name(run, row->hit.body_b, b, sizeof b);
-        fprintf(out, "{\"type\": \"hit\", \"tick\": %llu, \"a\": %s, \"b\": %s",
-                (unsigned long long)row->tick, a, b);
-        print_vec(out, "point", row->hit.point);
-        print_vec(out, "normal", row->hit.normal);
-        fprintf(out, ", \"speed\": %.9g, \"impulse\": %.9g}", (double)row->hit.speed,
-                (double)row->hit.impulse);
-        return;
-    }
     const carom_contact_event *event = &row->event;
-    quote_name(run, event->body_a, a, sizeof a);
-    quote_name(run, event->body_b, b, sizeof b);
+    const carom_hit_event *hit = &row->hit;
+    quote_name(run, row->is_hit ? hit->body_a : event->body_a, a, sizeof a);
+    quote_name(run, row->is_hit ? hit->body_b : event->body_b, b, sizeof b);
     fprintf(out, "{\"type\": \"%s\", \"tick\": %llu, \"a\": %s, \"b\": %s",
-            event->begin ? "begin" : "end", (unsigned long long)row->tick, a, b);
-    print_vec(out, "point", event->point);
-    print_vec(out, "normal", event->normal);
-    fprintf(out, ", \"impulse\": %.9g%s}", (double)event->impulse,
+            row->is_hit    ? "hit"
+            : event->begin ? "begin"
+                           : "end",
+            (unsigned long long)row->tick, a, b);
+    print_vec(out, "point", row->is_hit ? hit->point : event->point);
+    print_vec(out, "normal", row->is_hit ? hit->normal : event->normal);
+    if (row->is_hit) {
+        fprintf(out, ", \"speed\": %.9g", (double)hit->speed);
+    }
+    fprintf(out, ", \"impulse\": %.9g%s}", (double)(row->is_hit ? hit->impulse : event->impulse),
             event->sensor ? ", \"sensor\": true" : "");
 }
 
