@@ -171,7 +171,7 @@ static int run_command(int argc, char **argv)
     int status = read_request(argc, argv, &r);
     char error[512];
     if (status == CM_STATUS_DONE &&
-        cm_module_load_list(r.config.module, error, sizeof error) != CAROM_OK) {
+        cm_module_load_list(r.config.module, NULL, error, sizeof error) != CAROM_OK) {
         cm_cli_error("capacity: --module: %s", error);
         status = CM_STATUS_USAGE;
     }

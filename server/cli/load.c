@@ -86,7 +86,7 @@ int cm_cli_load_modules(const cm_option_texts *files)
 {
     for (uint32_t i = 0; i < files->count; i++) {
         char error[1024] = "";
-        carom_result result = cm_module_load_list(files->texts[i], error, sizeof error);
+        carom_result result = cm_module_load_list(files->texts[i], NULL, error, sizeof error);
         if (result != CAROM_OK) {
             cm_cli_error("%s", error);
             return CM_STATUS_USAGE;

@@ -70,6 +70,7 @@ typedef enum cm_worker_part {
     CM_WORKER_PART_CONFIG,    // a cm_config
     CM_WORKER_PART_SCENE,     // packed
     CM_WORKER_PART_ON_DEMAND, // the scene of rooms that players open
+    CM_WORKER_PART_MODULE,    // the bytes of a module's file
     CM_WORKER_PARTS,
 } cm_worker_part;
 

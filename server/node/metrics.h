@@ -84,7 +84,7 @@
     X(ROOMS, GAUGE, ONE, "rooms", "Rooms of all workers.")                                         \
     X(PLAYERS, GAUGE, ONE, "players", "Players in all rooms.")                                     \
     X(BANS, GAUGE, ONE, "bans", "Clients and addresses that may not come in.")                     \
-    X(APART, GAUGE, ONE, "rooms_apart",                                                            \
+    X(ISOLATED, GAUGE, ONE, "rooms_isolated",                                                      \
       "Rooms alone in a worker, since their module failed or takes too long.")                     \
     X(REFUSED, GAUGE, ONE, "scenes_quarantined", "Scenes hosted no more, since theirs failed.")    \
     X(FAULTS, COUNTER, ONE, "module_failures_total", "Times that a module took its worker.")       \

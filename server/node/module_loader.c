@@ -239,29 +239,22 @@ static void hash_file(const uint8_t *bytes, size_t size, char text[CM_MODULE_HAS
     }
 }
 
-carom_result cm_module_load(const char *path, cm_loaded_module *loaded, char *error,
-                            size_t error_size)
+static carom_result load_bytes(const char *path, const uint8_t *bytes, size_t size,
+                               cm_loaded_module *loaded, char *error, size_t error_size)
 {
-    uint8_t *bytes;
-    size_t size;
     cm_module_file file;
     char reason[400];
     const struct link_map *map = NULL;
+    cm_module_rules rules = cm_module_rules_here();
     memset(loaded, 0, sizeof *loaded);
-    carom_result result = read_file(path, &bytes, &size, error, error_size);
-    if (result == CAROM_OK) {
-        cm_module_rules rules = cm_module_rules_here();
-        result = cm_module_file_check(bytes, size, &rules, &file, reason, sizeof reason);
-        if (result != CAROM_OK) {
-            snprintf(error, error_size, "%.200s: %s", path, reason);
-        }
-    }
-    if (result == CAROM_OK) {
+    carom_result result = cm_module_file_check(bytes, size, &rules, &file, reason, sizeof reason);
+    if (result != CAROM_OK) {
+        snprintf(error, error_size, "%.200s: %s", path, reason);
+    } else {
         CM_ASSERT(cm_crypto_init());
         hash_file(bytes, size, loaded->file_hash);
         result = link_bytes(path, bytes, size, &map, error, error_size);
     }
-    free(bytes);
     if (result != CAROM_OK) {
         return result;
     }
@@ -272,10 +265,23 @@ carom_result cm_module_load(const char *path, cm_loaded_module *loaded, char *er
     return result;
 }
 
-static carom_result load_one(const char *path, char *error, size_t error_size)
+carom_result cm_module_load(const char *path, cm_loaded_module *loaded, char *error,
+                            size_t error_size)
+{
+    uint8_t *bytes;
+    size_t size;
+    memset(loaded, 0, sizeof *loaded);
+    carom_result result = read_file(path, &bytes, &size, error, error_size);
+    result = result == CAROM_OK ? load_bytes(path, bytes, size, loaded, error, error_size) : result;
+    free(bytes);
+    return result;
+}
+
+static carom_result add_bytes(const char *path, const uint8_t *bytes, size_t size, char *error,
+                              size_t error_size)
 {
     cm_loaded_module loaded;
-    carom_result result = cm_module_load(path, &loaded, error, error_size);
+    carom_result result = load_bytes(path, bytes, size, &loaded, error, error_size);
     if (result != CAROM_OK) {
         return result;
     }
@@ -289,7 +295,37 @@ static carom_result load_one(const char *path, char *error, size_t error_size)
     return result;
 }
 
-carom_result cm_module_load_list(const char *paths, char *error, size_t error_size)
+carom_result cm_module_load_bytes(const uint8_t *bytes, size_t size, char *error, size_t error_size)
+{
+    return add_bytes("module", bytes, size, error, error_size);
+}
+
+void cm_module_files_free(cm_module_files *files)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        free(files->files[i].bytes);
+    }
+    files->count = 0;
+}
+
+static carom_result add_file(const char *path, cm_module_files *kept, char *error,
+                             size_t error_size)
+{
+    uint8_t *bytes;
+    size_t size;
+    carom_result result = read_file(path, &bytes, &size, error, error_size);
+    result = result == CAROM_OK ? add_bytes(path, bytes, size, error, error_size) : result;
+    if (result == CAROM_OK && kept != NULL && kept->count < CM_MODULES_MAX) {
+        kept->files[kept->count].bytes = bytes;
+        kept->files[kept->count++].size = size;
+    } else {
+        free(bytes);
+    }
+    return result;
+}
+
+carom_result cm_module_load_list(const char *paths, cm_module_files *kept, char *error,
+                                 size_t error_size)
 {
     carom_result result = CAROM_OK;
     for (const char *at = paths; *at != '\0' && result == CAROM_OK;) {
@@ -298,7 +334,7 @@ carom_result cm_module_load_list(const char *paths, char *error, size_t error_si
         snprintf(path, sizeof path, "%.*s", (int)(length < sizeof path ? length : sizeof path - 1),
                  at);
         if (length > 0) {
-            result = load_one(path, error, error_size);
+            result = add_file(path, kept, error, error_size);
         }
         at += length + (at[length] == ',');
     }

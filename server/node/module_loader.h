@@ -24,9 +24,24 @@ cm_module_rules cm_module_rules_here(void);
 carom_result cm_module_load(const char *path, cm_loaded_module *loaded, char *error,
                             size_t error_size);
 
+// The bytes of the files that were loaded: a process that begins later takes these, whatever the
+// files have become meanwhile.
+typedef struct cm_module_files {
+    uint32_t count;
+    struct {
+        uint8_t *bytes;
+        size_t size;
+    } files[CM_MODULES_MAX];
+} cm_module_files; // zeroed: none
+
 // Loads the files of a list with commas between them and adds each to the modules that this process
-// knows. An empty list is none.
-carom_result cm_module_load_list(const char *paths, char *error, size_t error_size);
+// knows. An empty list is none. `kept` receives their bytes, unless it is NULL.
+carom_result cm_module_load_list(const char *paths, cm_module_files *kept, char *error,
+                                 size_t error_size);
+// The same of a file's bytes; errors are told of "module".
+carom_result cm_module_load_bytes(const uint8_t *bytes, size_t size, char *error,
+                                  size_t error_size);
+void cm_module_files_free(cm_module_files *files);
 
 // Of a scene whose module is not known.
 #define CM_NO_MODULE                                                                               \

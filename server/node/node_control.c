@@ -347,6 +347,15 @@ static void unpack_scene(cm_node_control *w, cm_scene **scene)
     }
 }
 
+// A node of the supervisor's own process has its modules already.
+static void load_module(cm_node_control *w, const uint8_t *bytes, size_t size)
+{
+    if (w->def.own_process && w->result == CAROM_OK &&
+        cm_module_load_bytes(bytes, size, w->failure.text, sizeof w->failure.text) != CAROM_OK) {
+        w->result = CAROM_ERROR_ARGUMENT;
+    }
+}
+
 static void add_part(cm_node_control *w)
 {
     size_t total = w->received.part.total, size = w->received.part.size;
@@ -368,6 +377,8 @@ static void add_part(cm_node_control *w)
         unpack_scene(w, &w->scene);
     } else if (w->received.part.what == CM_WORKER_PART_ON_DEMAND) {
         unpack_scene(w, &w->host.rooms.on_demand);
+    } else if (w->received.part.what == CM_WORKER_PART_MODULE) {
+        load_module(w, part, total);
     } else if (total == sizeof w->host.config) {
         memcpy(&w->host.config, part, total);
     }
@@ -393,13 +404,8 @@ static void add_room(cm_node_control *w)
 
 static carom_result open_all(cm_node_control *w)
 {
-    const char *modules = w->host.config.module;
     if (w->result != CAROM_OK) {
         return w->result;
-    }
-    if (w->def.own_process &&
-        cm_module_load_list(modules, w->failure.text, sizeof w->failure.text) != CAROM_OK) {
-        return CAROM_ERROR_ARGUMENT;
     }
     if (w->def.own_process && !cm_tick_watch_open(&w->host.tick_watch)) {
         return cm_fail(&w->failure, CAROM_ERROR_IO, "serve: a timer of processor time: %s",
@@ -494,7 +500,7 @@ static void on_open_message(cm_node_control *w)
     }
     if (!kept) {
         w->result = cm_fail(&w->failure, CAROM_ERROR_FULL,
-                            "serve: matches: door.db: more rows than are kept");
+                            "serve: matches: gate.db: more rows than are kept");
     }
 }
 

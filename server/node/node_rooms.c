@@ -141,7 +141,8 @@ carom_result cm_node_rooms_load(const cm_config *config, cm_node_rooms *rooms,
 {
     carom_result result = CAROM_OK;
     memset(rooms, 0, sizeof *rooms);
-    if (cm_module_load_list(config->module, failure->text, sizeof failure->text) != CAROM_OK) {
+    if (cm_module_load_list(config->module, &rooms->modules, failure->text, sizeof failure->text) !=
+        CAROM_OK) {
         (void)goes_on(all, CAROM_ERROR_ARGUMENT, failure, &result);
         return result; // scenes of modules that are not there would all fail by it
     }
@@ -425,4 +426,5 @@ void cm_node_rooms_free(cm_node_rooms *rooms)
         release_scene(rooms, &rooms->closing[i]);
     }
     rooms->count = rooms->closing_count = 0;
+    cm_module_files_free(&rooms->modules);
 }

@@ -2,6 +2,7 @@
 #ifndef CM_SERVER_NODE_NODE_ROOMS_H
 #define CM_SERVER_NODE_NODE_ROOMS_H
 
+#include "server/node/module_loader.h"
 #include "server/node/quarantine.h"
 #include "server/node/worker.h"
 #include "server/ops/failure.h"
@@ -29,7 +30,8 @@ typedef struct cm_node_rooms {
     cm_scene *on_demand; // of rooms that players open; freed by who loaded it; NULL: they open none
     uint32_t closing_count; // rooms that were closed, whose recordings are still being written
     cm_node_room closing[CM_WORKER_ROOMS_MAX];
-    cm_quarantine refused; // scenes that are not opened
+    cm_quarantine refused;   // scenes that are not opened
+    cm_module_files modules; // of who loaded them
 } cm_node_rooms;
 
 // Receives what is wrong with each room, where a check goes on behind the first one.

@@ -37,7 +37,7 @@ carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
 void cm_server_base_undo(cm_server_base *base);
 void cm_server_base_close(cm_server_base *base);
 
-// MATCHES/door.db, where there are tokens.
+// MATCHES/gate.db, where there are tokens.
 carom_result cm_server_base_open_gate(cm_server_base *base, cm_failure *failure);
 // Once, when used tokens and bans can be kept no more: the match goes on.
 void cm_server_base_watch_gate(cm_server_base *base);

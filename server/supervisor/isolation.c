@@ -63,7 +63,7 @@ static void log_isolated(const cm_supervised *s, const char *room, uint32_t work
                          const char *reason)
 {
     cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, "room apart");
+    cm_line_log(&line, CM_LOG_WARNING, "room isolated");
     cm_line_text(&line, "room", room);
     cm_line_uint(&line, "worker", worker);
     cm_line_uint(&line, "port", s->workers[worker].port);

@@ -120,6 +120,10 @@ static void send_config(const cm_supervised *s, uint32_t worker, cm_worker_link 
     snprintf(config.listen, sizeof config.listen, "%.*s:%u", (int)(strrchr(listen, ':') - listen),
              listen, (unsigned)s->workers[worker].port);
     cm_worker_link_bytes(link, CM_WORKER_PART_CONFIG, &config, sizeof config);
+    for (uint32_t i = 0; i < s->base->rooms.modules.count; i++) {
+        cm_worker_link_bytes(link, CM_WORKER_PART_MODULE, s->base->rooms.modules.files[i].bytes,
+                             s->base->rooms.modules.files[i].size);
+    }
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_BOOT,
                                  .boot = {.only_room = s->directory.count == 1,
                                           .isolated = s->workers[worker].isolated,
@@ -296,7 +300,7 @@ static carom_result open_door(cm_supervised *s, cm_failure *failure)
         (cm_gate_db_read(s->base->door, take_row, s) != CAROM_OK || !s->recalled)) {
         status =
             cm_fail(failure, CAROM_ERROR_IO,
-                    "serve: matches: door.db: it cannot be read, or has more rows than are kept");
+                    "serve: matches: gate.db: it cannot be read, or has more rows than are kept");
     }
     if (status == CAROM_OK && !cm_ban_lists_each(&s->base->bans, send_ban, s)) {
         status = cm_fail(failure, CAROM_ERROR_FULL, "serve: bans: more than are kept");
@@ -367,7 +371,7 @@ static void look(void *user, cm_metrics_server *server, cm_metrics_worker *worke
     server->values[CM_SERVER_HAS_READY] = s->ready && !s->draining && s->end_us == 0 && takes;
     server->values[CM_SERVER_HAS_DRAINING] = s->draining;
     server->values[CM_SERVER_HAS_BANS] = s->bans.count + s->banned_addresses.count;
-    server->values[CM_SERVER_HAS_APART] = isolated;
+    server->values[CM_SERVER_HAS_ISOLATED] = isolated;
     server->values[CM_SERVER_HAS_REFUSED] = refused;
     server->values[CM_SERVER_HAS_FAULTS] = s->faults;
 }

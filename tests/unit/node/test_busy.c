@@ -106,7 +106,7 @@ static void refuses_rooms(char *workers)
     cr_expect_str_eq(found, "busy");
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
-    cr_assert_eq(cm_module_load_list(module, found, sizeof found), CAROM_OK, "%s", found);
+    cr_assert_eq(cm_module_load_list(module, NULL, found, sizeof found), CAROM_OK, "%s", found);
     serving_remove_directory(&c);
 }
 
@@ -160,12 +160,12 @@ static void isolates(char *workers, bool moves)
     serving_host(&c, (char *[]){"--workers", workers, "--room", "beside=tests/scenes/sandbox.json",
                                 "--room", room, "--module", module, "--tick-budget-percent", "20",
                                 NULL});
-    cr_assert_eq(cm_module_load_list(module, text, sizeof text), CAROM_OK, "%s", text);
+    cr_assert_eq(cm_module_load_list(module, NULL, text, sizeof text), CAROM_OK, "%s", text);
     serving_read_text(c.ready, text, sizeof text);
     uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
     carom_client *clients[2] = {serving_play_in("busy", cm_module_find("slow"), port),
                                 serving_play_in("beside", NULL, port)};
-    play_until_logged(&c, clients, moves ? "room apart" : "room slowed");
+    play_until_logged(&c, clients, moves ? "room isolated" : "room slowed");
     carom_client_stats stats = {0};
     carom_client_acks acks = {0};
     uint64_t tick = 0, reached = 0; // that it plays to: of one that rests, the next one

@@ -58,11 +58,11 @@ Test(module_file, a_sound_module_is_taken)
     cr_expect_eq(strlen(loaded.module->source), 64);
     cr_expect_eq(strlen(loaded.file_hash), 64);
     cr_expect_null(cm_module_find("counter"));
-    cr_expect_eq(cm_module_load_list(path, error, sizeof error), CAROM_OK, "%s", error);
+    cr_expect_eq(cm_module_load_list(path, NULL, error, sizeof error), CAROM_OK, "%s", error);
     const carom_module *module = cm_module_find("counter");
     cr_assert_not_null(module);
     cr_expect_str_eq(cm_module_file_hash(module), loaded.file_hash);
-    cr_expect_eq(cm_module_load_list(path, error, sizeof error), CAROM_ERROR_STATE);
+    cr_expect_eq(cm_module_load_list(path, NULL, error, sizeof error), CAROM_ERROR_STATE);
     cr_expect_not_null(strstr(error, "there is one of that name"), "%s", error);
 }
 

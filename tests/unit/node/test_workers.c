@@ -268,7 +268,7 @@ static void make_trap(serving *c, trap *of, int at, bool crash)
 static void load_trap(const trap *of)
 {
     char text[256];
-    cr_assert_eq(cm_module_load_list(of->module, text, sizeof text), CAROM_OK, "%s", text);
+    cr_assert_eq(cm_module_load_list(of->module, NULL, text, sizeof text), CAROM_OK, "%s", text);
 }
 
 // A module that fails takes its worker, whose other room goes on, once: its own room goes on apart,
@@ -285,7 +285,7 @@ static void fails(bool crash, const char *signal_name)
                                 "other=tests/scenes/sandbox.json", "--room",
                                 "beside=tests/scenes/sandbox.json", "--module", of.module, NULL});
     serving_wait_for_log(&c, "worker", 6);
-    cr_expect_eq(serving_read_log(c.err, "room apart", "room", found), 1);
+    cr_expect_eq(serving_read_log(c.err, "room isolated", "room", found), 1);
     cr_expect_str_eq(found, "trap");
     cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 3);
     cr_expect_str_eq(found, signal_name);
@@ -386,7 +386,8 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
                                 serving_play_in("beside", NULL, port)};
     play_until(clients, 0);
     cr_assert_eq(carom_client_set_input(clients[0], &(uint8_t){1}, 1), CAROM_OK);
-    for (int i = 0; i < 600000 && serving_read_log(c.err, "room apart", "room", text) == 0; i++) {
+    for (int i = 0; i < 600000 && serving_read_log(c.err, "room isolated", "room", text) == 0;
+         i++) {
         carom_client_update(clients[0], cm_now_us());
         carom_client_update(clients[1], cm_now_us());
         usleep(1000);
@@ -473,6 +474,37 @@ Test(workers, a_match_of_a_module_from_a_file_goes_on)
     }
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
     cr_expect_str_eq(found, "trap");
+    load_trap(&of);
+    serving_count_matches(&c, ends, &resumes);
+    cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
+    cr_expect_eq(resumes, 1);
+    serving_remove_directory(&c);
+}
+
+// A worker that comes back has the module's bytes of the server's start, whatever has become of the
+// file: its match goes on.
+Test(workers, one_that_comes_back_has_the_module_of_the_start)
+{
+    serving c;
+    trap of;
+    char found[256], command[1200], module[160];
+    uint32_t ends[CM_MATCH_CUT + 1], resumes;
+    pid_t workers[WORKERS_MAX];
+    make_trap(&c, &of, 1000000, false);
+    snprintf(module, sizeof module, "%s/module.so", c.directory);
+    snprintf(command, sizeof command, "cp '%s' '%s'", of.module, module);
+    cr_assert_eq(system(command), 0);
+    serving_host(&c, (char *[]){"--workers", "1", "--room", of.room, "--module", module, NULL});
+    serving_wait_for_next_ticks(&c, 1);
+    snprintf(command, sizeof command, "rm '%s' && echo other >'%s'", module, module);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(children_of(c.pid, workers), 1);
+    kill(workers[0], SIGKILL);
+    serving_wait_for_log(&c, "worker", 2);
+    serving_wait_for_next_ticks(&c, 1);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    cr_expect_eq(serving_read_log(c.err, "worker died", "signal", found), 1);
     load_trap(&of);
     serving_count_matches(&c, ends, &resumes);
     cr_expect_eq(ends[CM_MATCH_DRAINED], 1);
