@@ -8,7 +8,9 @@
 #define MAX_SPEED                  400.0f      // m/s
 #define MAX_ROTATION               0.78539816f // rad a substep: pi / 4
 #define LARGEST                    3.4e38f     // above it nothing is finite
-#define SHORTEST_TURN              1.0e-17f    // of a quaternion that has a direction
+#define MIDPOINT_ROUNDS            3u
+#define MIDPOINT_TURN              4.0f // (tan of half a turn)^2: beyond it, or not finite, w stays
+#define SHORTEST_TURN              1.0e-17f // of a quaternion that has a direction
 
 #define BLOCK_LOAD(member)         cm_lanes_load(block->member + at)
 #define BLOCK_STORE(member, value) cm_lanes_store(block->member + at, value)
@@ -49,6 +51,13 @@ static inline cm_mask finite(cm_fvec v)
            cm_lanes_greater(most, cm_lanes_abs(v.z));
 }
 
+static inline cm_mask nonzero(cm_fvec v)
+{
+    cm_f zero = cm_lanes_set(0.0f);
+    return cm_lanes_greater(cm_lanes_abs(v.x), zero) | cm_lanes_greater(cm_lanes_abs(v.y), zero) |
+           cm_lanes_greater(cm_lanes_abs(v.z), zero);
+}
+
 typedef struct quat {
     cm_f x, y, z, w;
 } quat;
@@ -69,46 +78,34 @@ static inline quat normalised(quat q)
     return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
 }
 
-// One Newton step of the implicit gyroscopic equation, in the principal axes, where it is stable
-// for any spin (E. Catto, "Physics for Game Programmers: Numerical Methods", GDC 2015).
-static inline cm_fvec gyroscopic(cm_fvec b, cm_fvec i, cm_f h)
+// Principal axes in the world at the present poses, as `half`, the second of the rows, has them.
+static inline void principal_axes(const cm_soft_block *block, uint32_t at, const cm_f half[8],
+                                  cm_fvec axes[3])
 {
-    cm_fvec ib = {i.x * b.x, i.y * b.y, i.z * b.z};
-    cm_fvec f = cm_fvec_scale(h, cm_fvec_cross(b, ib));
-    // Columns of I + h (skew(b) I - skew(I b)).
-    cm_fvec c1 = {i.x, h * (b.z * i.x - ib.z), h * (ib.y - b.y * i.x)};
-    cm_fvec c2 = {h * (ib.z - b.z * i.y), i.y, h * (b.x * i.y - ib.x)};
-    cm_fvec c3 = {h * (b.y * i.z - ib.y), h * (ib.x - b.x * i.z), i.z};
-    cm_fvec c23 = cm_fvec_cross(c2, c3);
-    cm_f det = cm_fvec_dot(c1, c23), one = cm_lanes_set(1.0f);
-    cm_mask some = cm_lanes_greater(cm_lanes_abs(det), cm_lanes_set(1.0e-30f));
-    cm_f s = one / cm_lanes_select(some, det, one);
-    cm_fvec d = {s * cm_fvec_dot(f, c23), s * cm_fvec_dot(f, cm_fvec_cross(c3, c1)),
-                 s * cm_fvec_dot(f, cm_fvec_cross(c1, c2))};
-    return choose(some, cm_fvec_sub(b, d), b);
+    cm_f two = cm_lanes_set(2.0f), one = cm_lanes_set(1.0f);
+    quat turn = {half[3], half[4], half[5], half[6]};
+    quat q = {BLOCK_LOAD(axes[0]), BLOCK_LOAD(axes[1]), BLOCK_LOAD(axes[2]), BLOCK_LOAD(axes[3])};
+    q = multiply(turn, q);
+    axes[0] = (cm_fvec){one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z),
+                        two * (q.x * q.z - q.w * q.y)};
+    axes[1] = (cm_fvec){two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z),
+                        two * (q.y * q.z + q.w * q.x)};
+    axes[2] = cm_fvec_cross(axes[0], axes[1]);
 }
 
-// Angular velocity after gyroscopic and outer torque, worked out in the principal axes.
+// Angular velocity after outer torque.
 static inline cm_fvec spin(const cm_soft *soft, const cm_soft_block *block, uint32_t first,
                            uint32_t at, cm_fvec w, cm_f h)
 {
-    cm_f row[8], two = cm_lanes_set(2.0f), one = cm_lanes_set(1.0f);
-    load_rows(soft, first + at, 1, row);
-    quat turn = {row[3], row[4], row[5], row[6]};
-    quat q = {BLOCK_LOAD(axes[0]), BLOCK_LOAD(axes[1]), BLOCK_LOAD(axes[2]), BLOCK_LOAD(axes[3])};
-    q = normalised(multiply(turn, q));
-    cm_fvec x = {one - two * (q.y * q.y + q.z * q.z), two * (q.x * q.y + q.w * q.z),
-                 two * (q.x * q.z - q.w * q.y)};
-    cm_fvec y = {two * (q.x * q.y - q.w * q.z), one - two * (q.x * q.x + q.z * q.z),
-                 two * (q.y * q.z + q.w * q.x)};
-    cm_fvec z = cm_fvec_cross(x, y);
-    cm_fvec torque = cm_fvec_load(block->torque, at), inertia = cm_fvec_load(block->inertia, at);
-    cm_fvec b = {cm_fvec_dot(x, w), cm_fvec_dot(y, w), cm_fvec_dot(z, w)};
-    b = gyroscopic(b, inertia, h);
-    b.x = b.x + h * BLOCK_LOAD(inverse_inertia[0]) * cm_fvec_dot(x, torque);
-    b.y = b.y + h * BLOCK_LOAD(inverse_inertia[1]) * cm_fvec_dot(y, torque);
-    b.z = b.z + h * BLOCK_LOAD(inverse_inertia[2]) * cm_fvec_dot(z, torque);
-    return cm_fvec_mix(b.x, x, b.y, y, b.z, z);
+    cm_f half[8];
+    cm_fvec axes[3], torque = cm_fvec_load(block->torque, at);
+    cm_fvec inverse_inertia = cm_fvec_load(block->inverse_inertia, at);
+    load_rows(soft, first + at, 1, half);
+    principal_axes(block, at, half, axes);
+    return cm_fvec_add(w,
+                       cm_fvec_mix(h * inverse_inertia.x * cm_fvec_dot(axes[0], torque), axes[0],
+                                   h * inverse_inertia.y * cm_fvec_dot(axes[1], torque), axes[1],
+                                   h * inverse_inertia.z * cm_fvec_dot(axes[2], torque), axes[2]));
 }
 
 static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t first, uint32_t at,
@@ -129,7 +126,7 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     } else if (block->round) {
         cm_fvec torque = cm_fvec_load(block->torque, at);
         w = cm_fvec_add(w, cm_fvec_scale(h * BLOCK_LOAD(inverse_inertia[0]), torque));
-    } else {
+    } else if (cm_lanes_any(nonzero(cm_fvec_load(block->torque, at)))) {
         w = spin(soft, block, first, at, w, h);
         if (block->locked) {
             cm_fvec spun = cm_fvec_load(block->torque, at);
@@ -178,26 +175,82 @@ static void velocities(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
+// Half the turn of a substep, from the angular velocity at its start, which becomes that of its
+// end: the implicit midpoint rule in the principal axes. Cayley's map of the rate in the middle
+// turns the body, and takes the angular momentum there to that of the end. So it stays the same in
+// the world, and the rule keeps the energy too (J. Simo and K. Wong, "Unconditionally stable
+// algorithms for rigid body dynamics that exactly preserve energy and momentum", 1991), as far as
+// the middle m is found: m = l + h/2 m x I^-1 m, by rounds of Gauss and Seidel. At 10 rad/s and 240
+// substeps a second three rounds lose 1e-7 of the energy in 100 s. What is alike about all axes
+// keeps its rate.
+static inline cm_fvec turn_freely(const cm_soft_block *block, uint32_t at, cm_f half_h,
+                                  const cm_f pose[8], cm_fvec *w)
+{
+    cm_f one = cm_lanes_set(1.0f), two = cm_lanes_set(2.0f), zero = cm_lanes_set(0.0f);
+    cm_fvec axes[3], i = cm_fvec_load(block->inertia, at);
+    cm_fvec inverse_i = cm_fvec_load(block->inverse_inertia, at);
+    cm_fvec d = {half_h * (inverse_i.z - inverse_i.y), half_h * (inverse_i.x - inverse_i.z),
+                 half_h * (inverse_i.y - inverse_i.x)};
+    principal_axes(block, at, pose, axes);
+    cm_fvec b = {cm_fvec_dot(axes[0], *w), cm_fvec_dot(axes[1], *w), cm_fvec_dot(axes[2], *w)};
+    cm_fvec l = each(i, b), m = l;
+    for (uint32_t round = 0; round < MIDPOINT_ROUNDS; round++) {
+        m.x = l.x + d.x * (m.y * m.z);
+        m.y = l.y + d.y * (m.z * m.x);
+        m.z = l.z + d.z * (m.x * m.y);
+    }
+    cm_fvec a = cm_fvec_scale(half_h, each(inverse_i, m));
+    cm_f squared = cm_fvec_dot(a, a), share = two / (one + squared);
+    // What the momentum gains in the body, and then the rate, seen from the axes at the start.
+    cm_fvec gain = cm_fvec_cross(l, a);
+    gain = cm_fvec_scale(share, cm_fvec_add(gain, cm_fvec_cross(gain, a)));
+    gain = each(inverse_i, gain);
+    cm_fvec end = cm_fvec_cross(a, cm_fvec_add(b, gain));
+    end = cm_fvec_scale(share, cm_fvec_add(end, cm_fvec_cross(a, end)));
+    gain = cm_fvec_add(gain, end);
+
+    cm_mask turned = nonzero(d) & cm_lanes_greater(cm_lanes_set(MIDPOINT_TURN), squared);
+    gain = choose(turned, gain, (cm_fvec){zero, zero, zero});
+    a = choose(turned, cm_fvec_mix(a.x, axes[0], a.y, axes[1], a.z, axes[2]),
+               cm_fvec_scale(half_h, *w));
+    *w = cm_fvec_add(*w, cm_fvec_mix(gain.x, axes[0], gain.y, axes[1], gain.z, axes[2]));
+    return a;
+}
+
+// What a turn changes is no part of what contacts have done.
+static inline void keep_gain(const cm_soft *soft, cm_soft_block *block, uint32_t at, cm_fvec before,
+                             cm_fvec w)
+{
+    if (soft->ranges.end > 0) {
+        cm_fvec gain = cm_fvec_sub(before, cm_fvec_load(block->gain_w, at));
+        cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain));
+    }
+}
+
 static void poses(cm_soft *soft, uint32_t first, uint32_t end)
 {
     cm_f h = cm_lanes_set(soft->h), half = cm_lanes_set(0.5f), zero = cm_lanes_set(0.0f);
     for (uint32_t slot = first * CM_SOFT_LANES; slot < end * CM_SOFT_LANES; slot += CM_LANES) {
+        cm_soft_block *block = &soft->blocks[slot / CM_SOFT_LANES];
+        uint32_t at = slot % CM_SOFT_LANES;
         cm_f row[8], pose[8];
         load_rows(soft, slot, 0, row);
         load_rows(soft, slot, 1, pose);
+        cm_fvec w = {row[3], row[4], row[5]};
+        cm_fvec a = {half * (h * w.x), half * (h * w.y), half * (h * w.z)};
+        cm_f x = h * row[0], y = h * row[1], z = h * row[2];
+        if (!block->round) {
+            a = turn_freely(block, at, half * h, pose, &w);
+            keep_gain(soft, block, at, (cm_fvec){row[3], row[4], row[5]}, w);
+            row[3] = w.x, row[4] = w.y, row[5] = w.z;
+            store_rows(soft, slot, 0, row);
+        }
         // q + dt/2 (w, 0) q, as cm_quat_integrate.
         quat q = {pose[3], pose[4], pose[5], pose[6]};
-        quat spun = {half * (h * row[3]), half * (h * row[4]), half * (h * row[5]), zero};
+        quat spun = {a.x, a.y, a.z, zero};
         quat d = multiply(spun, q);
         q = normalised((quat){q.x + d.x, q.y + d.y, q.z + d.z, q.w + d.w});
-        cm_f out[8] = {pose[0] + h * row[0],
-                       pose[1] + h * row[1],
-                       pose[2] + h * row[2],
-                       q.x,
-                       q.y,
-                       q.z,
-                       q.w,
-                       zero};
+        cm_f out[8] = {pose[0] + x, pose[1] + y, pose[2] + z, q.x, q.y, q.z, q.w, zero};
         store_rows(soft, slot, 1, out);
     }
 }
