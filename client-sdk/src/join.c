@@ -238,6 +238,9 @@ static void refused(carom_client *client, const cm_control *control)
     if (control->text != NULL) {
         cm_client_log(client, CAROM_LOG_WARNING, "refused: %s", control->text);
     }
+    if (control->text != NULL && control->reason == CAROM_REASON_BANNED) {
+        take_notice(client, control);
+    }
     cm_client_end(client, cm_client_reason(control->reason));
 }
 

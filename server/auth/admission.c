@@ -11,6 +11,7 @@ void cm_admission_free(cm_admission *admission)
     cm_used_tokens_free(&admission->used);
     cm_bans_free(&admission->bans);
     cm_bans_free(&admission->banned_addresses);
+    cm_bans_free(&admission->told_bans);
 }
 
 static bool names_us(const cm_admission *admission, const carom_token *token)
@@ -74,7 +75,9 @@ carom_reason cm_admission_check(const cm_admission *admission, const cm_connect 
         if (token->body.is_bound && memcmp(token->body.bound_ip, from.ip, sizeof from.ip) != 0) {
             return CAROM_REASON_TOKEN_ADDRESS;
         }
-        if (cm_bans_have(&admission->bans, token->body.client_id)) {
+        bool is_told = token->kind == CM_TOKEN_CONNECT &&
+                       cm_bans_have(&admission->told_bans, token->body.client_id);
+        if (cm_bans_have(&admission->bans, token->body.client_id) && !is_told) {
             return CAROM_REASON_BANNED;
         }
     }

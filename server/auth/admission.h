@@ -20,7 +20,9 @@ typedef struct cm_admission {
     uint32_t address_count;
     cm_used_tokens used;
     cm_bans bans, banned_addresses; // addresses: by cm_address_network
-} cm_admission;                     // zeroed but for `used`: everyone may come in
+    cm_bans
+        told_bans; // of bans: those whose token passes once, so that the Hello is answered by why
+} cm_admission;    // zeroed but for `used`: everyone may come in
 
 void cm_admission_free(cm_admission *admission);
 

@@ -137,6 +137,11 @@ cm_bans *cm_gate_banned_addresses(cm_gate *gate)
     return &gate->admission.banned_addresses;
 }
 
+cm_bans *cm_gate_told_bans(cm_gate *gate)
+{
+    return &gate->admission.told_bans;
+}
+
 // Connections ----------------------------------------------------------------------------------
 
 uint32_t cm_gate_find(const cm_gate *gate, uint32_t id)

@@ -149,5 +149,7 @@ cm_address cm_gate_address(const cm_gate *gate, uint32_t connection);
 cm_used_tokens *cm_gate_used(cm_gate *gate);
 cm_bans *cm_gate_bans(cm_gate *gate);
 cm_bans *cm_gate_banned_addresses(cm_gate *gate); // by cm_address_network
+// Banned clients who are told why: a token of theirs passes, and the Hello is refused with a text.
+cm_bans *cm_gate_told_bans(cm_gate *gate);
 
 #endif

@@ -275,7 +275,11 @@ static bool apply_ban(cm_node_control *w)
         cm_worker_unban(w->host.worker, w->received.ban.by_address, w->received.ban.who);
         return true;
     }
-    return cm_worker_ban(w->host.worker, w->received.ban.by_address, w->received.ban.who);
+    cm_worker_unban(w->host.worker, w->received.ban.by_address, w->received.ban.who); // its reason
+    bool is_told = !w->received.ban.by_address && w->received.ban.reason[0] != '\0';
+    return cm_worker_ban(w->host.worker, w->received.ban.by_address, w->received.ban.who) &&
+           (!is_told ||
+            cm_worker_keep_ban_reason(w->host.worker, w->received.ban.who, w->received.ban.reason));
 }
 
 static void on_message(cm_node_control *w, uint64_t now_us)

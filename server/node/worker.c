@@ -101,6 +101,7 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
     cm_clients_def def = {.transport = cm_host_transport(worker->host),
                           .banned_clients = cm_gate_bans(gate),
                           .banned_addresses = cm_gate_banned_addresses(gate),
+                          .ban_reason = cm_worker_ban_reason,
                           .ticket_key = &worker->ticket_key,
                           .random = worker->random,
                           .random_context = worker->user,
@@ -175,6 +176,7 @@ void cm_worker_destroy(cm_worker *worker)
         cm_hosted_room_destroy(worker->ending[i]);
     }
     cm_host_destroy(worker->host);
+    cm_ban_terms_free(&worker->ban_reasons);
     cm_crypto_wipe(&worker->ticket_key, sizeof worker->ticket_key);
     free(worker);
 }
@@ -427,6 +429,25 @@ bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who)
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
 {
     cm_bans_remove(bans_of(worker, by_address), who);
+    if (!by_address) {
+        cm_bans_remove(cm_gate_told_bans(cm_host_gate(worker->host)), who);
+        cm_ban_terms_remove(&worker->ban_reasons, who);
+    }
+}
+
+bool cm_worker_keep_ban_reason(cm_worker *worker, uint64_t client_id, const char *reason)
+{
+    cm_ban_term term = {.client_id = client_id};
+    snprintf(term.reason, sizeof term.reason, "%s", reason);
+    return cm_ban_terms_put(&worker->ban_reasons, &term) &&
+           cm_bans_add(cm_gate_told_bans(cm_host_gate(worker->host)), client_id);
+}
+
+const char *cm_worker_ban_reason(void *context, uint64_t client_id)
+{
+    const cm_worker *worker = context;
+    const cm_ban_term *term = cm_ban_terms_find(&worker->ban_reasons, client_id);
+    return term != NULL ? term->reason : NULL;
 }
 
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)

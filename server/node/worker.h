@@ -101,6 +101,8 @@ uint32_t cm_worker_kick(cm_worker *worker, bool by_address, uint64_t who);
 bool cm_worker_kick_player(cm_worker *worker, const char *room, uint32_t player);
 bool cm_worker_ban(cm_worker *worker, bool by_address, uint64_t who);
 void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who);
+// Keeps the reason of a ban, for when the client comes again. False: memory is short.
+bool cm_worker_keep_ban_reason(cm_worker *worker, uint64_t client_id, const char *reason);
 // Restores a token used before a restart; call it before the first turn. False: there is no place.
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token);
 

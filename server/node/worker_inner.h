@@ -4,6 +4,7 @@
 #ifndef CM_SERVER_NODE_WORKER_INNER_H
 #define CM_SERVER_NODE_WORKER_INNER_H
 
+#include "server/auth/ban_terms.h"
 #include "server/session/clients.h"
 #include "server/node/hosted_room.h"
 #include "server/transport/enet/net.h"
@@ -19,6 +20,7 @@ struct cm_worker {
     void *user;
     cm_crash_marker *crash_marker;
     cm_tick_watch *tick_watch;
+    cm_ban_terms ban_reasons; // of clients, those that are known
     void (*keep_used)(void *user, const cm_used_token *token);
     bool (*open_room)(void *user, const char *name);
     bool (*over_budget)(void *user, const char *name);
@@ -60,6 +62,7 @@ cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name);
 cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_token *token,
                                carom_reason *reason, uint16_t *port);
 carom_reason cm_worker_check_slot(void *context, const cm_token *ticket);
+const char *cm_worker_ban_reason(void *context, uint64_t client_id);
 uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t capacity);
 
 // Tells how long is left to those who have not heard it.

@@ -24,7 +24,9 @@ typedef struct cm_clients cm_clients;
 typedef struct cm_clients_def {
     cm_transport *transport;
     const cm_bans *banned_clients, *banned_addresses; // kept by the caller; NULL: none
-    cm_rng rng;                                       // for client ids
+    // Why a client is banned; NULL, or a function that is NULL: nothing is known of it.
+    const char *(*ban_reason)(void *context, uint64_t client_id);
+    cm_rng rng; // for client ids
     cm_log log;
     const carom_token_key *ticket_key; // of the transport; NULL: no tickets. Kept by the caller
     void (*random)(void *context, void *bytes, size_t size); // for tickets

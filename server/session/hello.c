@@ -139,7 +139,10 @@ static cm_roster *find_room(cm_clients *clients, cm_client *client, const cm_con
     carom_reason reason = CAROM_REASON_NOT_BUILT;
     uint16_t port = 0;
     if (is_banned(clients, client, token)) {
-        cm_clients_kick(clients, client, CAROM_REASON_BANNED);
+        bool known = token != NULL && clients->def.ban_reason != NULL;
+        cm_clients_send_off(
+            clients, client, CAROM_REASON_BANNED,
+            known ? clients->def.ban_reason(clients->def.context, token->body.client_id) : NULL, 0);
         return NULL;
     }
     cm_roster *roster = clients->def.find_room(clients->def.context, hello, token, &reason, &port);

@@ -202,12 +202,17 @@ static void send_elsewhere(const cm_supervised *s, uint32_t worker, cm_worker_li
     }
 }
 
-static void send_bans(const cm_bans *bans, bool by_address, cm_worker_link *link)
+static void send_bans(const cm_supervised *s, bool by_address, cm_worker_link *link)
 {
+    const cm_bans *bans = by_address ? &s->banned_addresses : &s->bans;
     for (uint32_t i = 0; i < bans->count; i++) {
-        const cm_worker_message message = {
+        cm_worker_message message = {
             .type = CM_WORKER_RECEIVES_BAN,
             .ban = {.by_address = by_address, .banned = true, .who = bans->ids[i]}};
+        const cm_ban_term *term = by_address ? NULL : cm_ban_terms_find(&s->terms, bans->ids[i]);
+        if (term != NULL) {
+            memcpy(message.ban.reason, term->reason, sizeof message.ban.reason);
+        }
         cm_worker_link_send(link, &message);
     }
 }
@@ -228,8 +233,8 @@ static void boot(void *user, uint32_t worker)
             cm_worker_link_send(link, &message);
         }
     }
-    send_bans(&s->bans, false, link);
-    send_bans(&s->banned_addresses, true, link);
+    send_bans(s, false, link);
+    send_bans(s, true, link);
     cm_server_drain_boot(s, link);
     for (uint32_t i = 0; i < s->cut_count && i < CM_WORKER_CUT_MAX; i++) {
         cm_worker_link_send(link, &(const cm_worker_message){.type = CM_WORKER_RECEIVES_CUT,

@@ -64,7 +64,7 @@ typedef struct carom_client_room_row {
 typedef struct carom_client_notice {
     const char *text; ///< at most 256 bytes of printable UTF-8
     /// CAROM_REASON_NONE: a message. CAROM_REASON_DRAINING: the server ends in seconds_left.
-    /// CAROM_REASON_BANNED: the text says why; the connection ends next.
+    /// CAROM_REASON_BANNED: the text says why; the connection ends next, or is refused.
     carom_reason reason;
     uint32_t seconds_left;
 } carom_client_notice;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "carom/client.h"
+#include "server/auth/ban_terms.h"
 #include "shared/base/rng.h"
 #include "shared/net/net.h"
 #include "tests/unit/node/rig.h"
@@ -94,11 +95,21 @@ static void party_free(party *p)
     cm_net_use(NULL);
 }
 
+static char noticed[CM_BAN_REASON_MAX + 1];
+
+static void keep_notice(void *user, const carom_client_notice *notice)
+{
+    (void)user;
+    cr_expect_eq(notice->reason, CAROM_REASON_BANNED);
+    snprintf(noticed, sizeof noticed, "%s", notice->text);
+}
+
 static void enter(party *p, uint32_t i)
 {
     carom_client_def def = carom_default_client_def();
     def.predict = i == 0;
     def.random = cm_net_random;
+    def.notice = keep_notice;
     cr_assert_eq(carom_client_create(&def, &p->players[i]), CAROM_OK);
     char text[CAROM_TOKEN_TEXT_MAX];
     carom_token_def token = carom_default_token_def();
@@ -467,6 +478,12 @@ Test(attack, who_is_banned_goes_and_stays_away)
     cr_assert_eq(carom_client_get_state(p.players[0]), CAROM_CLIENT_PLAYING);
     cr_assert_eq(carom_client_get_state(p.players[1]), CAROM_CLIENT_IDLE);
     cr_assert_eq(carom_client_get_reason(p.players[1]), CAROM_REASON_BANNED);
+    cr_assert_str_eq(noticed, "", "nothing is known of why");
+    cr_assert(cm_worker_keep_ban_reason(p.worker, 101, "an hour off"));
+    come_again(&p, 1);
+    pass(&p, 3000000);
+    cr_assert_eq(carom_client_get_reason(p.players[1]), CAROM_REASON_BANNED);
+    cr_assert_str_eq(noticed, "an hour off");
     cm_worker_unban(p.worker, false, 101);
     cr_assert(cm_worker_ban(p.worker, true, htonl(0x7f000001)));
     pass(&p, 1000000);
