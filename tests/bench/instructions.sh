@@ -14,15 +14,17 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp "$carom" "$folder/carom" # a build meanwhile must not change what is counted
 carom=$folder/carom
-# scene and steps: enough for the pile to have landed
+# scene and steps: enough for the pile to have landed; and for steps with one awake to count beside
+# those in which the others fall asleep
 runs=("A_pyramid20 60" "B0_towers1000 60" "B_pile1000 120" "C_mixed1000 120" "D_chains100x20 60"
-    "F_pyramid60 20")
+    "F_pyramid60 20" "games/sleepers 3000")
 compiler=$(readelf -p .comment "$carom" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' | sort -u | paste -sd';')
 
 count() { # SCENE STEPS: prints the count, or nothing for a scene that is refused
     local out=$folder/out status=0
+    set -- "${1#games/}" "$2" "$([ "$1" = "${1#games/}" ] || echo games)"
     valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=carom_world_step \
-        "$carom" bench "$1" --steps "$2" --from 0 --runs 1 >"$out" 2>&1 || status=$?
+        "$carom" bench ${3:+"$3"} "$1" --steps "$2" --from 0 --runs 1 >"$out" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
         sed -n 's/^==[0-9]*== Collected : //p' "$out"
     elif [ "$status" -ne 2 ] || ! grep -q "$1.*not built yet" "$out"; then

@@ -8,6 +8,7 @@
 
 #include "shared/base/fpenv.h"
 #include "shared/sim/body/locks.h"
+#include "shared/sim/state/awake.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/wake.h"
@@ -82,6 +83,7 @@ carom_result carom_body_set_velocity(carom_world *world, carom_body_id body, car
     cm_motion *motion = &cm_motions(world)[body.index];
     if (!same(linear, motion->linear_velocity) || !same(angular, motion->angular_velocity)) {
         cm_wake_body(world, body.index);
+        cm_body_note(world, body.index);
     }
     motion->linear_velocity = linear;
     motion->angular_velocity = angular;

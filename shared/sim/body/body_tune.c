@@ -10,6 +10,7 @@
 #include "shared/sim/body/body.h"
 #include "shared/sim/body/shape.h"
 #include "shared/sim/state/check.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/wake.h"
 
@@ -200,6 +201,26 @@ carom_result carom_body_rest(carom_world *world, carom_body_id body)
     return CAROM_OK;
 }
 
+// Contact i of a run, as the body has it; false where it is none of its, or does not touch.
+static bool is_contact_of(const carom_world *world, const cm_contact_run *run, uint32_t i,
+                          uint32_t body, carom_body_contact *found)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    const cm_contact *contact =
+        cm_contact_row(world, CM_SECTION_contact, run->resting, run->row + i, sizeof *contact);
+    bool first = shapes[contact->shape_a].body == body;
+    uint32_t own = first ? contact->shape_a : contact->shape_b;
+    uint32_t other = first ? contact->shape_b : contact->shape_a;
+    if (shapes[own].body != body || !contact->touching) {
+        return false;
+    }
+    *found = (carom_body_contact){.shape = {own, shapes[own].generation},
+                                  .other_body = cm_body_id(world, shapes[other].body),
+                                  .other_shape = {other, shapes[other].generation},
+                                  .points = contact->point_count};
+    return true;
+}
+
 uint32_t carom_body_contacts(const carom_world *world, carom_body_id body,
                              carom_body_contact *contacts, uint32_t capacity)
 {
@@ -207,25 +228,17 @@ uint32_t carom_body_contacts(const carom_world *world, carom_body_id body,
     if (world == NULL || cm_body_find(world, body) == NULL) {
         return 0;
     }
-    const cm_shape *shapes = cm_shapes(world);
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(world)[i];
-        uint32_t own = contact->shape_a, other = contact->shape_b;
-        if (shapes[own].body != body.index) {
-            own = contact->shape_b;
-            other = contact->shape_a;
+    cm_contact_run run = {0};
+    while (cm_contacts_next(world, &run)) {
+        for (uint32_t i = 0; i < run.rows; i++) {
+            carom_body_contact found;
+            if (is_contact_of(world, &run, i, body.index, &found)) {
+                if (contacts != NULL && count < capacity) {
+                    contacts[count] = found;
+                }
+                count++;
+            }
         }
-        if (shapes[own].body != body.index || !contact->touching) {
-            continue;
-        }
-        if (contacts != NULL && count < capacity) {
-            contacts[count] =
-                (carom_body_contact){.shape = {own, shapes[own].generation},
-                                     .other_body = cm_body_id(world, shapes[other].body),
-                                     .other_shape = {other, shapes[other].generation},
-                                     .points = contact->point_count};
-        }
-        count++;
     }
     return count;
 }

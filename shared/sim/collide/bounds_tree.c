@@ -119,25 +119,76 @@ static void build_level(cm_bounds_tree *tree, uint32_t below)
     tree->levels++;
 }
 
+// All levels over the lowest, of so many blocks.
+static void build_levels(cm_bounds_tree *tree, uint32_t blocks)
+{
+    tree->first[0] = 0;
+    tree->levels = 1;
+    for (; blocks > 1; blocks = blocks_of(blocks)) {
+        build_level(tree, blocks);
+    }
+}
+
+static void sort_boxes(cm_bounds_tree *tree, const cm_aabb *bounds, cm_bounds_room *room)
+{
+    cm_morton_keys(bounds, tree->ids, tree->count, room->keys);
+    cm_sort(room->keys, tree->ids, room->spare_keys, room->spare_values, tree->count);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        box_sides box = sides_of(&bounds[tree->ids[i]]);
+        put(&tree->blocks[i / CM_BLOCK_BOXES], i % CM_BLOCK_BOXES, &box);
+    }
+}
+
 void cm_bounds_tree_build(cm_bounds_tree *tree, const cm_aabb *bounds, cm_bounds_room *room)
 {
     tree->levels = 0;
     if (tree->count == 0) {
         return;
     }
-    cm_morton_keys(bounds, tree->ids, tree->count, room->keys);
-    cm_sort(room->keys, tree->ids, room->spare_keys, room->spare_values, tree->count);
     uint32_t blocks = blocks_of(tree->count);
     clear_block(&tree->blocks[blocks - 1]);
-    for (uint32_t i = 0; i < tree->count; i++) {
-        box_sides box = sides_of(&bounds[tree->ids[i]]);
-        put(&tree->blocks[i / CM_BLOCK_BOXES], i % CM_BLOCK_BOXES, &box);
+    sort_boxes(tree, bounds, room);
+    build_levels(tree, blocks);
+}
+
+void cm_bounds_tree_build_loose(cm_bounds_tree *tree, const cm_aabb *bounds, cm_bounds_room *room,
+                                uint32_t spare)
+{
+    uint32_t used = blocks_of(tree->count), blocks = used + spare;
+    for (uint32_t i = used > 0 ? used - 1 : 0; i < blocks; i++) {
+        clear_block(&tree->blocks[i]);
     }
-    tree->first[0] = 0;
-    tree->levels = 1;
-    for (; blocks > 1; blocks = blocks_of(blocks)) {
-        build_level(tree, blocks);
+    sort_boxes(tree, bounds, room);
+    for (uint32_t i = tree->count; i < blocks * CM_BLOCK_BOXES; i++) {
+        tree->ids[i] = CM_NONE;
     }
+    tree->count = blocks * CM_BLOCK_BOXES;
+    build_levels(tree, blocks);
+}
+
+bool cm_bounds_tree_put(cm_bounds_tree *tree, uint32_t place, const cm_aabb *box)
+{
+    box_sides sides = sides_of(box);
+    bool grew = false;
+    put(&tree->blocks[place / CM_BLOCK_BOXES], place % CM_BLOCK_BOXES, &sides);
+    for (uint32_t level = 1; level < tree->levels; level++) {
+        place /= CM_BLOCK_BOXES;
+        cm_bounds_block *block = &tree->blocks[tree->first[level] + place / CM_BLOCK_BOXES];
+        uint32_t at = place % CM_BLOCK_BOXES;
+        for (uint32_t k = 0; k < 3; k++) {
+            grew = grew || sides.at[k] < block->sides[k][at] ||
+                   sides.at[k + 3] > block->sides[k + 3][at];
+            block->sides[k][at] = cm_min(block->sides[k][at], sides.at[k]);
+            block->sides[k + 3][at] = cm_max(block->sides[k + 3][at], sides.at[k + 3]);
+        }
+    }
+    return grew;
+}
+
+void cm_bounds_tree_take(cm_bounds_tree *tree, uint32_t place)
+{
+    static const box_sides none = {{UNUSED, UNUSED, UNUSED, -UNUSED, -UNUSED, -UNUSED}};
+    put(&tree->blocks[place / CM_BLOCK_BOXES], place % CM_BLOCK_BOXES, &none);
 }
 
 // Asking -----------------------------------------------------------------------------------------

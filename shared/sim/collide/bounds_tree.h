@@ -33,6 +33,13 @@ size_t cm_bounds_tree_blocks(size_t boxes);
 // Builds over the rows of bounds that tree->ids names (tree->count of them, ascending); reorders
 // ids.
 void cm_bounds_tree_build(cm_bounds_tree *tree, const cm_aabb *bounds, cm_bounds_room *room);
+// Likewise, with so many spare blocks of places behind those of the boxes; the count becomes that
+// of all places. No box is no error.
+void cm_bounds_tree_build_loose(cm_bounds_tree *tree, const cm_aabb *bounds, cm_bounds_room *room,
+                                uint32_t spare);
+// A box comes to a place, and leaves it. True where what is around the place had to grow.
+bool cm_bounds_tree_put(cm_bounds_tree *tree, uint32_t place, const cm_aabb *box);
+void cm_bounds_tree_take(cm_bounds_tree *tree, uint32_t place);
 // How many blocks a built tree has.
 uint32_t cm_bounds_tree_size(const cm_bounds_tree *tree);
 

@@ -1,10 +1,11 @@
 // Candidate pairs, in canonical order: for each shape in ascending slot its partners with a higher
 // slot, ascending. So a limit always cuts the same pairs, and nothing depends on a tree's looks.
 //
-// Two trees, rebuilt every step: what is active, and what rests near it, static or asleep; planes
-// have no box and stand in a list. What rests asks only the active tree. A shape whose own filter
-// lets it meet nothing enters no tree. Scratch holds one entry a shape in every list, and a query
-// finds each shape at most once, so nothing can overflow even if all boxes overlap.
+// Two trees: what is active, rebuilt every step, and what rests, static or asleep (rest.h); planes
+// have no box and stand in a list. Whoever looks from outside of a step builds the second one for
+// itself, of what rests near (cm_find_pairs). What rests asks only the active tree. A shape whose
+// own filter lets it meet nothing enters no tree. Scratch holds one entry a shape in every list,
+// and a query finds each shape at most once, so nothing can overflow even if all boxes overlap.
 //
 // Scratch, of n = limits.shapes: blocks (n / 7 + 14) x 192 | moving | static | planes | keys |
 // spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12
@@ -15,19 +16,22 @@
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/collide.h"
 #include "shared/sim/collide/place.h"
+#include "shared/sim/collide/rest.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/state/sort.h"
 #include "shared/sim/state/tell.h"
 
 #include <string.h>
 
-#define LISTS 8u
+#define LISTS  8u
+#define SPARSE 8u // slots for each pair: where there are more, few pairs are sorted by themselves
 
 typedef struct lists {
     cm_bounds_tree moving, fixed; // active shapes, and what they may meet
-    uint32_t *planes;
+    const uint32_t *planes;
     uint32_t plane_count;
-    cm_bounds_room room;
+    cm_bounds_room room, fixed_room; // to ask the trees with
+    uint32_t *own_planes;            // of cm_find_pairs
     uint32_t *partners;
     uint32_t *starts;   // of the partners of each shape in `sorted`
     cm_pair *found;     // as they come out of the trees: limits.contacts
@@ -37,7 +41,7 @@ typedef struct lists {
 
 size_t cm_broadphase_scratch_size(const carom_limits *limits)
 {
-    return (size_t)limits->shapes * LISTS * sizeof(uint32_t) +
+    return (size_t)limits->shapes * (LISTS * sizeof(uint32_t) + sizeof(cm_filter)) +
            cm_bounds_tree_blocks(limits->shapes) * sizeof(cm_bounds_block) +
            (size_t)limits->contacts * (sizeof(cm_pair) + sizeof(uint32_t));
 }
@@ -50,10 +54,11 @@ static lists map_lists(const carom_world *world, const cm_scratch *scratch)
     uint32_t *at = (uint32_t *)(l.moving.blocks + cm_bounds_tree_blocks(n));
     l.moving.ids = at;
     l.fixed.ids = at + n;
-    l.planes = at + 2 * n;
+    l.planes = l.own_planes = at + 2 * n;
     l.room.keys = at + 3 * n;
     l.room.spare_keys = at + 4 * n;
     l.room.spare_values = at + 5 * n;
+    l.fixed_room = l.room;
     l.partners = at + 6 * n;
     l.starts = at + 7 * n;
     l.found = (cm_pair *)(at + LISTS * n);
@@ -83,13 +88,50 @@ static void place_active(const carom_world *world, cm_scratch *scratch, lists *l
         if (shape->alive && shape->type == CAROM_SHAPE_PLANE) {
             cm_place_shape(world, scratch, i);
             note_filter(world, scratch, l, i);
-            l->planes[l->plane_count++] = i;
+            l->own_planes[l->plane_count++] = i;
         } else if (active) {
             note_filter(world, scratch, l, i);
             l->moving.ids[l->moving.count++] = i;
         }
     }
     cm_place_shapes(world, scratch, l->moving.ids, l->moving.count, margin, dt);
+}
+
+// The shapes of active bodies, and planes.
+static void place_awake(const carom_world *world, cm_scratch *scratch, lists *l, float dt)
+{
+    const cm_shape *shapes = cm_shapes(world);
+    memset(scratch->rank, CM_SHAPE_AWAY, world->state.shape_slots);
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        const cm_body *body = &cm_bodies(world)[scratch->awake[k]];
+        for (uint32_t i = body->first_shape; i != CM_NONE; i = shapes[i].next) {
+            scratch->rank[i] = CM_SHAPE_ACTIVE;
+            if (cm_shape_meets(&shapes[i]) && shapes[i].type != CAROM_SHAPE_PLANE) {
+                l->filters[i] = cm_filter_of(&shapes[i], body, scratch->pointers);
+                l->moving.ids[l->moving.count++] = i;
+            }
+        }
+    }
+    for (uint32_t k = 0; k < l->plane_count; k++) {
+        cm_place_shape(world, scratch, l->planes[k]);
+        note_filter(world, scratch, l, l->planes[k]);
+    }
+    cm_place_shapes(world, scratch, l->moving.ids, l->moving.count, CM_SPECULATIVE_MARGIN, dt);
+}
+
+// What rests and was found near something active.
+static void place_partners(const carom_world *world, cm_scratch *scratch, lists *l,
+                           const cm_pair *pairs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = scratch->rank[pairs[i].shape_a] == CM_SHAPE_ACTIVE ? pairs[i].shape_b
+                                                                           : pairs[i].shape_a;
+        if (scratch->rank[slot] == CM_SHAPE_AWAY) {
+            scratch->rank[slot] = CM_SHAPE_NEAR;
+            cm_place_shape(world, scratch, slot);
+            note_filter(world, scratch, l, slot);
+        }
+    }
 }
 
 // A box that holds the shape however it is turned about its body's centre of mass.
@@ -158,7 +200,7 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
     if (fixed) {
         return count;
     }
-    count += cm_bounds_tree_query(&l->fixed, box, a, &l->room, l->partners + count);
+    count += cm_bounds_tree_query(&l->fixed, box, a, &l->fixed_room, l->partners + count);
     for (uint32_t i = 0; i < l->plane_count; i++) {
         uint32_t b = l->planes[i];
         if (b > a && box_meets_plane(box, &shapes[b], &scratch->places[b])) {
@@ -214,7 +256,8 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
     return dropped;
 }
 
-// All overlapping pairs, in no order, before filters; more than the limit where there is no room.
+// Pairs with planes and of what is active, in no order, before filters; more than the limit where
+// there is no room.
 static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch, lists *l)
 {
     uint32_t room = world->limits.contacts, count = 0;
@@ -231,8 +274,14 @@ static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch
             }
         }
     }
-    count = cm_bounds_tree_pairs_within(&l->moving, &l->room, l->found, count, room);
-    return cm_bounds_tree_pairs_between(&l->moving, &l->fixed, &l->room, l->found, count, room);
+    return cm_bounds_tree_pairs_within(&l->moving, &l->room, l->found, count, room);
+}
+
+// And with what rests.
+static uint32_t find_resting(const carom_world *world, lists *l, uint32_t count)
+{
+    return cm_bounds_tree_pairs_between(&l->moving, &l->fixed, &l->fixed_room, l->found, count,
+                                        world->limits.contacts);
 }
 
 // Where the entries of each slot begin, from how many there are.
@@ -277,26 +326,81 @@ static void order_found(const carom_world *world, cm_scratch *scratch, lists *l,
     scratch->pair_count = kept;
 }
 
+// Likewise where they are few among many slots.
+static void order_few(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
+{
+    uint32_t *second = l->room.keys, *first = l->partners, kept = 0;
+    for (uint32_t i = 0; i < found; i++) {
+        first[i] = l->found[i].shape_a;
+        second[i] = l->found[i].shape_b;
+    }
+    cm_sort(second, first, l->room.spare_keys, l->room.spare_values, found);
+    cm_sort(first, second, l->room.spare_keys, l->room.spare_values, found);
+    for (uint32_t i = 0; i < found; i++) {
+        if (may_meet(world, scratch, l, first[i], second[i])) {
+            scratch->pairs[kept++] = (cm_pair){first[i], second[i]};
+        }
+    }
+    scratch->pair_count = kept;
+}
+
+static void order(const carom_world *world, cm_scratch *scratch, lists *l, uint32_t found)
+{
+    if (found < world->state.shape_slots / SPARSE) {
+        order_few(world, scratch, l, found);
+    } else {
+        order_found(world, scratch, l, found);
+    }
+}
+
+// What rests near, into a tree of its own.
+static void build_near(const carom_world *world, cm_scratch *scratch, lists *l, float margin)
+{
+    place_near(world, scratch, l, margin);
+    l->fixed.blocks = l->moving.blocks + cm_bounds_tree_size(&l->moving);
+    cm_bounds_tree_build(&l->fixed, scratch->bounds, &l->room);
+}
+
 uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt)
 {
     lists l = map_lists(world, scratch);
     place_active(world, scratch, &l, margin, dt);
     cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
-    place_near(world, scratch, &l, margin);
-    l.fixed.blocks = l.moving.blocks + cm_bounds_tree_size(&l.moving);
-    cm_bounds_tree_build(&l.fixed, scratch->bounds, &l.room);
+    build_near(world, scratch, &l, margin);
     cm_joint_filter_build(world, scratch);
-    uint32_t found = find_at_once(world, scratch, &l);
+    uint32_t found = find_resting(world, &l, find_at_once(world, scratch, &l));
     if (found > world->limits.contacts) {
         return find_in_order(world, scratch, &l);
     }
-    order_found(world, scratch, &l, found);
+    order(world, scratch, &l, found);
+    return 0;
+}
+
+static uint32_t find_of_step(carom_world *world, cm_scratch *scratch, float dt)
+{
+    lists own = map_lists(world, scratch), l = own;
+    cm_rest rest = cm_rest_update(world, scratch, &l.room);
+    l.fixed = rest.tree;
+    l.fixed_room = rest.room;
+    l.planes = rest.planes;
+    l.plane_count = rest.plane_count;
+    place_awake(world, scratch, &l, dt);
+    cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
+    cm_joint_filter_build(world, scratch);
+    uint32_t moving = find_at_once(world, scratch, &l), found = find_resting(world, &l, moving);
+    if (found > world->limits.contacts) {
+        l.fixed = own.fixed;
+        l.fixed_room = own.fixed_room;
+        build_near(world, scratch, &l, CM_SPECULATIVE_MARGIN);
+        return find_in_order(world, scratch, &l);
+    }
+    place_partners(world, scratch, &l, l.found + moving, found - moving);
+    order(world, scratch, &l, found);
     return 0;
 }
 
 void cm_stage_pairs(carom_world *world, cm_scratch *scratch)
 {
-    float dt = 1.0f / (float)world->state.tick_rate;
-    uint32_t cut = cm_find_pairs(world, scratch, CM_SPECULATIVE_MARGIN, dt);
+    uint32_t cut = find_of_step(world, scratch, 1.0f / (float)world->state.tick_rate);
     cm_tell(world, CAROM_LOG_CONTACTS_CUT, CM_NONE, cut);
 }

@@ -3,8 +3,8 @@
 // Invariants: contacts and manifolds are parallel and sorted by (shape_a, shape_b); a row exists
 // only where a point lies within the margin, so resting scenes save few bytes. Both the pairs and
 // last step's contacts are sorted, so the merge is one walk. A point is known again by its feature;
-// the matches tell solvers where it was. Contacts without an active body (sleep.h) are kept as they
-// are. Typical: 5,000 pairs, 3,500 contacts, 9,000 points for 1,000 boxes.
+// the matches tell solvers where it was. Contacts without an active body stand elsewhere
+// (resting.h). Typical: 5,000 pairs, 3,500 contacts, 9,000 points for 1,000 boxes.
 #include "shared/sim/collide/collide.h"
 
 #include "shared/sim/body/rule.h"
@@ -13,6 +13,7 @@
 #include "shared/sim/collide/narrow.h"
 #include "shared/sim/collide/place.h"
 #include "shared/sim/collide/recycle.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/state/tell.h"
 
 #include <stddef.h>
@@ -529,17 +530,11 @@ static void look_at_pairs(const collision *c, uint32_t first, cm_contact_at old,
     look_at_boxes(c, of);
 }
 
-// A contact of last step without an active body: as it is, and out of the solver's way.
-static bool is_kept(const cm_scratch *scratch, const cm_contact *contact)
-{
-    return scratch->sleeping_count > 0 && scratch->rank[contact->shape_a] != CM_SHAPE_ACTIVE &&
-           scratch->rank[contact->shape_b] != CM_SHAPE_ACTIVE;
-}
-
 // Where the next contact goes.
 typedef struct cursor {
     cm_contact_at at;
-    uint32_t cut; // for which there was no room
+    uint32_t room; // rows: those at rest keep theirs
+    uint32_t cut;  // for which there was no room
 } cursor;
 
 static void step_over(const cm_contact *contacts, cm_contact_at *at)
@@ -548,45 +543,18 @@ static void step_over(const cm_contact *contacts, cm_contact_at *at)
     at->row++;
 }
 
-static void keep(carom_world *world, const collision *c, cm_contact_at last, cursor *to)
-{
-    if (to->at.row == world->limits.contacts) {
-        to->cut++;
-        return;
-    }
-    carry_row(c, last, to->at);
-    c->scratch->manifolds[to->at.row].body_a = CM_NONE;
-    c->scratch->manifolds[to->at.row].point_count = 0;
-    c->scratch->manifolds[to->at.row].impulse = 0.0f;
-    step_over(c->now.contacts, &to->at);
-}
-
-// Contacts from row *old on that come before `end` and are kept as they are.
-static void keep_until(carom_world *world, const collision *c, const cm_pair *end,
-                       cm_contact_at *old, cursor *to)
-{
-    const cm_scratch *scratch = c->scratch;
-    while (old->row < scratch->old_contact_count &&
-           (end == NULL || before(&c->old.contacts[old->row], end))) {
-        if (is_kept(scratch, &c->old.contacts[old->row])) {
-            keep(world, c, *old, to);
-        }
-        step_over(c->old.contacts, old);
-    }
-}
-
 static void count_rows(carom_world *world, cm_contact_at end)
 {
     world->state.contact_count = end.row;
     world->state.point_count = end.point;
-    world->stats.contacts = end.row;
-    world->stats.points = end.point;
+    world->stats.contacts = end.row + world->resting.rows;
+    world->stats.points = end.point + world->resting.points;
 }
 
 void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 {
     cm_contact_at old = {0};
-    cursor to = {0};
+    cursor to = {.room = world->limits.contacts - world->resting.rows};
     block now;
     now.end = 0;
     scratch->old_contact_count = world->state.contact_count;
@@ -601,12 +569,8 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
         if (found->chosen && found->choice.apart) {
             continue;
         }
-        if (scratch->sleeping_count > 0) {
-            keep_until(world, &c, pair, &old, &to);
-        } else {
-            old = found->last.row != CM_NONE ? found->last : old;
-        }
-        if (to.at.row == world->limits.contacts) {
+        old = found->last.row != CM_NONE ? found->last : old;
+        if (to.at.row == to.room) {
             to.cut++;
             continue;
         }
@@ -617,17 +581,80 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
             step_over(c.now.contacts, &to.at);
         }
     }
-    if (scratch->sleeping_count > 0) {
-        keep_until(world, &c, NULL, &old, &to);
-    }
     cm_tell(world, CAROM_LOG_CONTACTS_CUT, CM_NONE, to.cut);
     count_rows(world, to.at);
+}
+
+// Contacts at rest that woke ------------------------------------------------------------------
+
+// What stands beside the contacts, while some enter among them.
+typedef struct entering {
+    carom_world *world;
+    cm_scratch *scratch;
+} entering;
+
+static void enter_row(void *context, uint32_t row)
+{
+    const entering *e = context;
+    e->scratch->manifolds[row].body_a = CM_NONE;
+    memset(e->scratch->matches[row].point, CM_NO_POINT, CM_MANIFOLD_MAX);
+}
+
+static void shift_row(void *context, uint32_t to, uint32_t from)
+{
+    const entering *e = context;
+    e->scratch->manifolds[to] = e->scratch->manifolds[from];
+    e->scratch->matches[to] = e->scratch->matches[from];
+}
+
+// Where each contact was in the step before, once more of them were there: rows and points anew.
+static void match_again(const collision *c, cm_scratch *scratch)
+{
+    static const uint8_t same[CM_MANIFOLD_MAX] = {0, 1, 2, 3};
+    cm_contact_at old = {0};
+    for (uint32_t i = 0; i < c->world->state.contact_count; i++) {
+        const cm_contact *contact = &c->now.contacts[i];
+        const cm_pair pair = {contact->shape_a, contact->shape_b};
+        while (old.row < scratch->old_contact_count && before(&c->old.contacts[old.row], &pair)) {
+            step_over(c->old.contacts, &old);
+        }
+        const cm_contact *last = &c->old.contacts[old.row];
+        cm_contact_match *match = &scratch->matches[i];
+        bool known = old.row < scratch->old_contact_count && last->shape_a == pair.shape_a &&
+                     last->shape_b == pair.shape_b;
+        match->row = known ? old.row : CM_NONE;
+        match->first_point = old.point;
+        if (scratch->manifolds[i].body_a == CM_NONE) {
+            memcpy(match->point, same, sizeof same);
+        }
+    }
+}
+
+// They become contacts of this step, without manifolds yet, and of the step before.
+static void let_in(carom_world *world, cm_scratch *scratch)
+{
+    entering here = {world, scratch};
+    const cm_contact_moves moves = {enter_row, shift_row, &here};
+    uint32_t points = 0, resting = world->resting.rows;
+    const collision c = open_rows(world, scratch);
+    for (uint32_t i = 0; i < scratch->old_contact_count; i++) {
+        points += c.old.contacts[i].point_count;
+    }
+    const cm_contact_rows old = {world->offset.spare, &scratch->old_contact_count, &points};
+    const cm_contact_rows now = {world->offset.rows, &world->state.contact_count,
+                                 &world->state.point_count};
+    cm_contacts_enter(world, &old, false, NULL);
+    cm_contacts_enter(world, &now, true, &moves);
+    if (world->resting.rows != resting) {
+        match_again(&c, scratch);
+    }
 }
 
 // Rows are written over rows that were read. A manifold found anew may have more points than were
 // kept, so what is not read yet gets out of the way of points at the first one.
 void cm_collide_woken(carom_world *world, cm_scratch *scratch)
 {
+    let_in(world, scratch);
     const collision c = open_rows(world, scratch);
     const cm_shape *shapes = cm_shapes(world);
     cm_contact_at to = {0}, from = {0};

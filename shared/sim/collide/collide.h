@@ -17,7 +17,7 @@ void cm_stage_pairs(carom_world *world, cm_scratch *scratch);
 // far as the world has those, and manifolds and matches; what the solver remembers of its own is
 // for the solver to carry over.
 void cm_stage_collide(carom_world *world, cm_scratch *scratch);
-// Contacts that the stage kept as they are and one of whose bodies is active by now get manifolds.
+// Contacts at rest one of whose bodies woke since come to the others, and get manifolds.
 void cm_collide_woken(carom_world *world, cm_scratch *scratch);
 
 // The three of them, by the widest lanes that the processor has (stages.c, wide.c).

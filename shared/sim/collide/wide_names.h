@@ -7,11 +7,14 @@
 #define cm_axis_search               cm_axis_search_8
 #define cm_bounds_tree_blocks        cm_bounds_tree_blocks_8
 #define cm_bounds_tree_build         cm_bounds_tree_build_8
+#define cm_bounds_tree_build_loose   cm_bounds_tree_build_loose_8
 #define cm_bounds_tree_meets         cm_bounds_tree_meets_8
 #define cm_bounds_tree_pairs_between cm_bounds_tree_pairs_between_8
 #define cm_bounds_tree_pairs_within  cm_bounds_tree_pairs_within_8
 #define cm_bounds_tree_query         cm_bounds_tree_query_8
+#define cm_bounds_tree_put           cm_bounds_tree_put_8
 #define cm_bounds_tree_size          cm_bounds_tree_size_8
+#define cm_bounds_tree_take          cm_bounds_tree_take_8
 #define cm_broadphase_scratch_size   cm_broadphase_scratch_size_8
 #define cm_clip                      cm_clip_8
 #define cm_clip_reduce               cm_clip_reduce_8

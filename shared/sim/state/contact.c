@@ -2,6 +2,7 @@
 // contact.h.
 #include "shared/base/assert.h"
 #include "shared/sim/state/fields.h"
+#include "shared/sim/state/resting.h"
 
 #include <string.h>
 
@@ -18,8 +19,9 @@ static void move_rows(carom_world *world, cm_section section, uint32_t to, uint3
                       uint32_t count)
 {
     if (cm_has_rows(world, section) && count > 0 && to != from) {
-        memmove(cm_section_change(world, section, to), cm_section_row(world, section, from),
-                (size_t)count * cm_section_stride(section));
+        uint32_t stride = cm_section_stride(section);
+        memmove(cm_contact_row(world, section, false, to, stride),
+                cm_contact_row(world, section, false, from, stride), (size_t)count * stride);
     }
 }
 

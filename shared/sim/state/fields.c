@@ -7,6 +7,7 @@
 #include "shared/sim/state/fields.h"
 
 #include "shared/base/hash.h"
+#include "shared/sim/state/resting.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +101,8 @@ uint32_t cm_section_stride(cm_section section)
 
 uint32_t cm_section_rows(const carom_world *world, cm_section section)
 {
-    return cm_has_rows(world, section) ? cm_section_count(&world->state, section) : 0;
+    const cm_world_state whole = cm_whole_state(world);
+    return cm_has_rows(world, section) ? cm_section_count(&whole, section) : 0;
 }
 
 cm_world_state cm_full_counts(const carom_limits *limits)
@@ -136,9 +138,33 @@ uint32_t cm_section_count(const cm_world_state *state, cm_section section)
     }
 }
 
+// Among contacts in the order of them all: where the row stands.
+static void *row_of_contacts(const carom_world *world, cm_section section, uint32_t row)
+{
+    bool points = section >= CM_POINTS_FIRST;
+    cm_contact_run run = {0};
+    while (cm_contacts_next(world, &run)) {
+        uint32_t here = points ? run.points : run.rows;
+        if (row < here) {
+            return cm_contact_row(world, section, run.resting, row + (points ? run.point : run.row),
+                                  sections[section].stride);
+        }
+        row -= here;
+    }
+    return NULL;
+}
+
+static void *row_at(const carom_world *world, cm_section section, uint32_t row)
+{
+    bool contacts = section >= CM_CONTACTS_FIRST && section <= CM_POINTS_LAST;
+    return contacts && world->resting.rows > 0
+               ? row_of_contacts(world, section, row)
+               : (char *)cm_rows(world, section) + (size_t)row * sections[section].stride;
+}
+
 const void *cm_section_row(const carom_world *world, cm_section section, uint32_t row)
 {
-    return (const char *)cm_rows(world, section) + (size_t)row * sections[section].stride;
+    return row_at(world, section, row);
 }
 
 void *cm_section_change(carom_world *world, cm_section section, uint32_t row)
@@ -146,7 +172,7 @@ void *cm_section_change(carom_world *world, cm_section section, uint32_t row)
     if (section == CM_SECTION_body || section == CM_SECTION_shape) {
         cm_row_changes(world, section, row);
     }
-    return (char *)cm_rows(world, section) + (size_t)row * sections[section].stride;
+    return row_at(world, section, row);
 }
 
 // Rows as words ----------------------------------------------------------------------------------
@@ -269,11 +295,15 @@ static void value_text(cm_kind kind, const uint32_t *words, char *text, size_t s
     }
 }
 
+static const cm_contact *contact_at(const carom_world *world, uint32_t row)
+{
+    return cm_section_row(world, CM_SECTION_contact, row);
+}
+
 static uint32_t contact_of_point(const carom_world *world, uint32_t point)
 {
-    uint32_t row = 0, end = 0;
-    while (row < world->state.contact_count &&
-           (end += cm_contacts(world)[row].point_count) <= point) {
+    uint32_t row = 0, end = 0, rows = cm_section_rows(world, CM_SECTION_contact);
+    while (row < rows && (end += contact_at(world, row)->point_count) <= point) {
         row++;
     }
     return row;
@@ -293,7 +323,7 @@ static uint32_t body_of_row(const carom_world *world, cm_section section, uint32
     if (section >= CM_POINTS_FIRST && section <= CM_POINTS_LAST) {
         row = contact_of_point(world, row);
     }
-    uint32_t shape = section == CM_SECTION_shape ? row : cm_contacts(world)[row].shape_a;
+    uint32_t shape = section == CM_SECTION_shape ? row : contact_at(world, row)->shape_a;
     return shape < world->state.shape_slots ? cm_shapes(world)[shape].body : CM_NONE;
 }
 
@@ -302,8 +332,14 @@ static bool row_difference(const carom_world *first, const carom_world *second, 
                            uint32_t row, cm_difference *out)
 {
     uint32_t a[CM_ROW_WORDS_MAX], b[CM_ROW_WORDS_MAX];
-    cm_row_load(section, cm_section_row(first, section, row), a);
-    cm_row_load(section, cm_section_row(second, section, row), b);
+    if (section == CM_SECTION_world) {
+        const cm_world_state whole_a = cm_whole_state(first), whole_b = cm_whole_state(second);
+        cm_row_load(section, &whole_a, a);
+        cm_row_load(section, &whole_b, b);
+    } else {
+        cm_row_load(section, cm_section_row(first, section, row), a);
+        cm_row_load(section, cm_section_row(second, section, row), b);
+    }
     if (memcmp(a, b, sections[section].words * sizeof a[0]) == 0) {
         return false;
     }

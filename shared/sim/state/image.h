@@ -12,11 +12,16 @@
 //   …                144 x limits.shapes     shape
 //   …                …   x limits.contacts   each section of contacts that the solver has, twice:
 //                                            rows and spare rows, which change places each step;
-//                                            of points four times as many rows
+//                                            where bodies may sleep once more: contacts at rest
+//                                            (resting.h); of points four times as many rows
 //   …                196 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
-//   …                16  x pages             of bodies, then of shapes: what is known of rows that
-//                                            repeat the row before (repeat.h); no state
+//   …                56  x pages             of bodies, then of shapes: what is known of rows:
+//   which
+//                                            repeat the row before (repeat.h), which changed
+//                                            (awake.h); no state
+//   …                1   x limits.bodies     who is active (awake.h); no state
+//   …                …                       the tree of what rests (collide/rest.h); no state
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
 // offset.rows says where each section of the state (fields.def) begins. Every offset is a multiple
@@ -203,15 +208,26 @@ struct carom_world {
     uint64_t layout_hash;
     carom_limits limits;
     struct {
-        uint32_t rows[CM_SECTION_COUNT];  // of each section; 0: the world has none of it
-        uint32_t spare[CM_SECTION_COUNT]; // of contacts: last step's, while there is a step
-        uint32_t body_pages, shape_pages;
+        uint32_t rows[CM_SECTION_COUNT];    // of each section; 0: the world has none of it
+        uint32_t spare[CM_SECTION_COUNT];   // of contacts: last step's, while there is a step
+        uint32_t resting[CM_SECTION_COUNT]; // of contacts, where bodies may sleep
+        uint32_t body_pages, shape_pages, active, rest;
         uint32_t scratch, scratch_size;
     } offset;
     // What the scratch was sized for; a state that wants more is refused.
     struct {
         uint32_t solver, direct_rows, segments;
     } room;
+    // State: how many of the contacts and points are at rest (resting.h). Not in fields.def, since
+    // which they are follows from the bodies.
+    struct {
+        uint32_t rows, points;
+    } resting;
+    // What is known of bodies (awake.h), neither state nor scratch: how many sleep, how many are
+    // told what contacts do to them, and below which slot all are that were looked at.
+    struct {
+        uint32_t asleep, reports, slots;
+    } known;
     // Bytes of it that stages asked for by themselves (cm_scratch_own).
     struct {
         uint32_t joint_filter, broadphase, solver, hits;
@@ -244,6 +260,7 @@ struct carom_world {
     } taken;
     // The tree of queries stands in scratch and shows every shape where it is (query/tree.h).
     bool query_tree;
+    bool pointers; // the solver lets pointers feel what cannot move
 };
 
 // Whoever moves, makes or removes a shape, or writes where the tree lies, calls this.
@@ -287,6 +304,11 @@ static inline const cm_shape *cm_shapes(const carom_world *world)
 typedef struct cm_page {
     uint64_t repeats; // the row before
     uint64_t known;   // whether that is right
+    uint64_t noted;   // bodies: changed since it was last looked at (awake.h)
+    uint64_t moving;  // bodies: awake and not static, when it was last looked at
+    uint64_t moved;   // its boxes in the tree of what rests may be wrong (collide/rest.h)
+    uint64_t asleep;  // bodies: it slept when it was last looked at
+    uint64_t reports; // likewise: it is told what contacts do to it
 } cm_page;
 
 #define CM_PAGE_ROWS 64u
@@ -298,7 +320,15 @@ static inline cm_page *cm_pages(const carom_world *world, cm_section section)
     return (cm_page *)((char *)(uintptr_t)world + offset);
 }
 
-static inline void cm_row_changes(carom_world *world, cm_section section, uint32_t row)
+// The row, or what of a body or shape stands elsewhere, changes.
+static inline void cm_row_note(carom_world *world, cm_section section, uint32_t row)
+{
+    cm_page *page = cm_pages(world, section) + row / CM_PAGE_ROWS;
+    page->noted |= (uint64_t)1 << row % CM_PAGE_ROWS;
+    page->moved |= (uint64_t)1 << row % CM_PAGE_ROWS;
+}
+
+static inline void cm_row_differs(carom_world *world, cm_section section, uint32_t row)
 {
     cm_page *pages = cm_pages(world, section);
     for (uint32_t i = row; i <= row + 1; i++) { // the row and what may repeat it
@@ -306,10 +336,23 @@ static inline void cm_row_changes(carom_world *world, cm_section section, uint32
     }
 }
 
+static inline void cm_row_changes(carom_world *world, cm_section section, uint32_t row)
+{
+    cm_row_note(world, section, row);
+    cm_row_differs(world, section, row);
+}
+
 // A row that is to be changed: what is written into it stands there before the next save.
 static inline cm_body *cm_body_change(carom_world *world, uint32_t slot)
 {
     cm_row_changes(world, CM_SECTION_body, slot);
+    return (cm_body *)cm_rows(world, CM_SECTION_body) + slot;
+}
+
+// Likewise, for what a step tells of a body that changes neither where it is nor whether it moves.
+static inline cm_body *cm_body_tell(carom_world *world, uint32_t slot)
+{
+    cm_row_differs(world, CM_SECTION_body, slot);
     return (cm_body *)cm_rows(world, CM_SECTION_body) + slot;
 }
 
@@ -320,7 +363,7 @@ static inline void cm_body_set_contact(carom_world *world, uint32_t slot, carom_
     const cm_body *body = cm_bodies(world) + slot;
     if (memcmp(&body->contact_force, &force, sizeof force) != 0 ||
         memcmp(&body->contact_torque, &torque, sizeof torque) != 0) {
-        cm_body *row = cm_body_change(world, slot);
+        cm_body *row = cm_body_tell(world, slot);
         row->contact_force = force;
         row->contact_torque = torque;
     }

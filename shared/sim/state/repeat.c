@@ -215,6 +215,8 @@ const char *cm_repeat_take(carom_world *world, cm_section section, const char *f
         uint64_t repeats, used = used_bits(rows, page);
         memcpy(&repeats, words + page * sizeof repeats, sizeof repeats);
         if (!stand(of, used, repeats, stride, to, from)) {
+            of->noted |= used;
+            of->moved |= used;
             if (repeats == 0) {
                 memcpy(to, from, (size_t)__builtin_popcountll(used) * stride);
             } else if (section == CM_SECTION_body) {
@@ -224,7 +226,8 @@ const char *cm_repeat_take(carom_world *world, cm_section section, const char *f
             }
             of[1].known &= ~(uint64_t)1; // what is not the last row of this page any more
         }
-        *of = (cm_page){.repeats = repeats, .known = used};
+        of->repeats = repeats;
+        of->known = used;
         from += (size_t)__builtin_popcountll(used & ~repeats) * stride;
     }
     return from;

@@ -10,7 +10,7 @@
 //   …        64  x limits.contacts                 events
 //   …        32  x limits.joints                   joint events
 //   …        12  x 2 x limits.bodies               sleep events
-//   …        1 + 4 + 1 x limits.bodies             active, parents, marks
+//   …        4 + 4 + 1 x limits.bodies             awake, parents, marks
 //   …        1   x limits.shapes                   ranks of shapes
 //   …        own.joint_filter                      partners by joints
 //   …        own.broadphase                        lists and trees
@@ -20,6 +20,7 @@
 #include "shared/sim/state/scratch.h"
 
 #include "shared/sim/inspect.h"
+#include "shared/sim/state/awake.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *
     scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
     scratch->joint_events = take(base, &offset, joints * sizeof(carom_joint_event));
     scratch->sleep_events = take(base, &offset, 2 * bodies * sizeof(carom_sleep_event));
-    scratch->active = take(base, &offset, bodies);
+    scratch->awake = take(base, &offset, bodies * sizeof(uint32_t));
     scratch->parents = take(base, &offset, bodies * sizeof(uint32_t));
     scratch->marks = take(base, &offset, bodies);
     scratch->rank = take(base, &offset, shapes);
@@ -75,6 +76,7 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
     cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver,
                           world->own.hits};
     walk(&world->limits, &own, (char *)world + world->offset.scratch, scratch);
+    scratch->active = cm_active(world);
 }
 
 void cm_world_spoil_scratch(carom_world *world, uint8_t byte)

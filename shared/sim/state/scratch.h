@@ -33,8 +33,8 @@ typedef struct cm_manifold_point {
     uint32_t feature; // stable while the same features touch; not written where it is recycled
 } cm_manifold_point;
 
-// Parallel to the contacts of the state: row i of the manifolds belongs to contact i. A contact
-// without an active body is kept as it is: its manifold has no points, and body_a is CM_NONE.
+// Parallel to the contacts of the state: row i of the manifolds belongs to contact i. Contacts at
+// rest (resting.h) have none.
 typedef struct cm_manifold {
     carom_vec3 normal; // from a to b
     float friction, restitution;
@@ -50,7 +50,7 @@ typedef struct cm_manifold {
 #define CM_NO_POINT 0xffu
 
 // Where a contact and its points were in the step before, so that whatever is remembered of them
-// finds its way. Of a contact without an active body: the row and the points themselves.
+// finds its way.
 typedef struct cm_contact_match {
     uint32_t row;                   // of the old rows; CM_NONE: the contact is new
     uint32_t first_point;           // of it, among the old points
@@ -92,7 +92,8 @@ typedef struct cm_scratch {
     carom_contact_event *events;     // limits.contacts rows, two kinds share them
     carom_joint_event *joint_events; // limits.joints rows
     carom_sleep_event *sleep_events; // twice limits.bodies rows
-    uint8_t *active;                 // a row a body slot: it moves or can be pushed (sleep.h)
+    uint8_t *active;                 // a row a body slot: it moves or can be pushed (awake.h)
+    uint32_t *awake;                 // slots of the active bodies, ascending
     uint32_t active_count, sleeping_count;
     bool pointers;     // pointers meet what cannot move, too (cm_solver)
     bool rubbing;      // some placed shape has rolling or spin friction, or its surface moves

@@ -4,7 +4,9 @@
 // which their order is kept.
 #include "shared/sim/state/slots.h"
 
+#include "shared/sim/state/awake.h"
 #include "shared/sim/state/hull.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/state/wake.h"
 
 #include <string.h>
@@ -178,7 +180,7 @@ static void drop_dead_joints(carom_world *world)
     }
 }
 
-// The contacts of live shapes only, in their order.
+// The contacts of live shapes only, in their order; none of those at rest is of a dead one.
 static void drop_dead_contacts(carom_world *world)
 {
     const cm_shape *shapes = cm_shapes(world);
@@ -219,6 +221,8 @@ void cm_body_clear(carom_world *world, uint32_t slot)
     cm_query_forget(world);
     cm_wake_body(world, slot);
     cm_wake_neighbours(world, slot);
+    cm_active(world)[slot] = 1; // until somebody looks: its contacts do not rest
+    cm_contacts_wake(world, false);
     uint32_t shape = body->first_shape;
     while (shape != CM_NONE) {
         cm_shape *row = cm_shape_change(world, shape);

@@ -4,10 +4,13 @@
 // waking is a walk over the bodies, and needs no list. Typical: of 1,000 bodies 990 asleep.
 #include "shared/sim/state/wake.h"
 
+#include "shared/sim/state/awake.h"
+#include "shared/sim/state/resting.h"
+
 void cm_body_set_quiet(carom_world *world, uint32_t slot, float quiet)
 {
     if (memcmp(&cm_bodies(world)[slot].quiet, &quiet, sizeof quiet) != 0) {
-        cm_body_change(world, slot)->quiet = quiet;
+        cm_body_tell(world, slot)->quiet = quiet;
     }
 }
 
@@ -42,6 +45,7 @@ void cm_wake_body(carom_world *world, uint32_t slot)
 
 void cm_stir_body(carom_world *world, uint32_t slot)
 {
+    cm_body_note(world, slot);
     // Nothing sleeps before the first tick.
     const cm_body *body = &cm_bodies(world)[slot];
     if (world->state.tick == 0 || body->type == CAROM_BODY_DYNAMIC) {
@@ -56,15 +60,24 @@ void cm_stir_body(carom_world *world, uint32_t slot)
     }
 }
 
-void cm_wake_neighbours(carom_world *world, uint32_t slot)
+static void wake_ends(carom_world *world, const cm_contact_run *run, uint32_t slot)
 {
     const cm_shape *shapes = cm_shapes(world);
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(world)[i];
-        uint32_t a = shapes[contact->shape_a].body, b = shapes[contact->shape_b].body;
-        if ((a == slot || b == slot) && contact->point_count > 0) {
+    const cm_contact *contacts =
+        cm_contact_row(world, CM_SECTION_contact, run->resting, run->row, sizeof *contacts);
+    for (uint32_t i = 0; i < run->rows; i++) {
+        uint32_t a = shapes[contacts[i].shape_a].body, b = shapes[contacts[i].shape_b].body;
+        if ((a == slot || b == slot) && contacts[i].point_count > 0) {
             cm_wake_body(world, a == slot ? b : a);
         }
+    }
+}
+
+void cm_wake_neighbours(carom_world *world, uint32_t slot)
+{
+    cm_contact_run run = {0};
+    while (cm_contacts_next(world, &run)) {
+        wake_ends(world, &run, slot);
     }
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];

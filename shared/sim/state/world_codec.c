@@ -22,9 +22,11 @@
 // Typical: 400 bodies, 250 kB, once a join or a keyframe.
 #include "shared/base/assert.h"
 #include "shared/base/bytes.h"
+#include "shared/sim/state/awake.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/portable.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/state/slots.h"
 #include "shared/sim/state/wake.h"
 
@@ -60,7 +62,37 @@ static uint64_t encoded_size(const carom_world *world, const cm_world_state *sta
 size_t carom_world_encode_size(const carom_world *world)
 {
     size_t at[CM_SECTION_COUNT];
-    return (size_t)encoded_size(world, &world->state, at);
+    const cm_world_state whole = cm_whole_state(world);
+    return (size_t)encoded_size(world, &whole, at);
+}
+
+static void put_contacts(cm_byte_writer *writer, const carom_world *world, cm_section section)
+{
+    cm_contact_run run = {0};
+    uint32_t stride = cm_section_stride(section);
+    while (cm_has_rows(world, section) && cm_contacts_next(world, &run)) {
+        bool points = section >= CM_POINTS_FIRST;
+        uint32_t row = points ? run.point : run.row, rows = points ? run.points : run.rows;
+        for (uint32_t i = row; i < row + rows; i++) {
+            cm_portable_put_row(writer, section,
+                                cm_contact_row(world, section, run.resting, i, stride));
+        }
+    }
+}
+
+static void put_section(cm_byte_writer *writer, const carom_world *world, cm_section section)
+{
+    if (section >= CM_CONTACTS_FIRST && section <= CM_POINTS_LAST) {
+        put_contacts(writer, world, section);
+        return;
+    }
+    const cm_world_state whole = cm_whole_state(world);
+    uint32_t rows = cm_section_rows(world, section);
+    for (uint32_t row = 0; row < rows; row++) {
+        cm_portable_put_row(writer, section,
+                            section == CM_SECTION_world ? (const void *)&whole
+                                                        : cm_section_row(world, section, row));
+    }
 }
 
 size_t carom_world_encode(const carom_world *world, void *bytes, size_t size)
@@ -72,11 +104,7 @@ size_t carom_world_encode(const carom_world *world, void *bytes, size_t size)
     cm_byte_writer writer = cm_byte_writer_make(bytes, needed);
     cm_portable_put_header(&writer, ENCODE_MAGIC, world->layout_hash);
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
-        uint32_t rows = cm_section_rows(world, (cm_section)section);
-        for (uint32_t row = 0; row < rows; row++) {
-            cm_portable_put_row(&writer, (cm_section)section,
-                                cm_section_row(world, (cm_section)section, row));
-        }
+        put_section(&writer, world, (cm_section)section);
     }
     CM_ASSERT(!writer.overflow);
     CM_ASSERT(writer.size == needed);
@@ -306,6 +334,7 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
     CM_WANT(bytes, "bytes", "an encoded world");
     CM_FIELD(check_form(&f, world, bytes, size), "bytes", "a sound world that fits this one");
     world->state = f.state;
+    world->resting.rows = world->resting.points = 0;
     for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
         uint32_t rows = cm_section_rows(world, (cm_section)section);
         for (uint32_t row = 0; row < rows; row++) {
@@ -314,6 +343,9 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
             CM_ASSERT(stored);
         }
     }
+    cm_bodies_forget(world);
+    cm_bodies_look(world);
+    cm_contacts_rest(world);
     cm_query_forget(world);
     cm_slots_forget(world);
     world->event_count = 0;

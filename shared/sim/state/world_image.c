@@ -12,20 +12,23 @@
 //   4        4                   engine version
 //   8        8                   layout hash
 //   16       8                   bytes of the whole save
-//   24       152                 cm_world_state
-//   176      rows               of each other section in the order of fields.def, as many as are
+//   24       8                   contacts and points at rest (resting.h)
+//   32       152                 cm_world_state, which counts the others
+//   184      rows               of each other section in the order of fields.def, as many as are
 //                               in use: motion 64 bytes, body 168 and shape 144 (where they do not
 //                               repeat: repeat.h), the world's sections of contacts and of points
-//                               (contact.h), joint 196, rule 20
+//                               (contact.h), those at rest last, joint 196, rule 20
 //
 // Typical: 400 bodies, 200 kB, where all are alike 110; saved once a tick, restored once a rewind,
 // hashed once a tick.
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
+#include "shared/sim/state/awake.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/image.h"
 #include "shared/sim/state/repeat.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/state/slots.h"
 
 #include <string.h>
@@ -37,16 +40,23 @@ typedef struct save_header {
     uint32_t version;
     uint64_t layout_hash;
     uint64_t size;
+    uint32_t resting_rows, resting_points;
 } save_header;
 
-_Static_assert(sizeof(save_header) == 24, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(save_header) == 32, "saved as it stands: no hidden padding");
 
 static bool may_repeat(int section)
 {
     return section == CM_SECTION_body || section == CM_SECTION_shape;
 }
 
-// Of a state of this world's solver: the header and the sections whose rows are all there.
+static bool is_of_contacts(int section)
+{
+    return section >= CM_CONTACTS_FIRST && section <= CM_POINTS_LAST;
+}
+
+// Of a state of this world's solver, which counts all contacts: the header and the sections whose
+// rows are all there.
 static uint64_t plain_size(const carom_world *world, const cm_world_state *state)
 {
     uint64_t size = sizeof(save_header);
@@ -63,7 +73,8 @@ size_t carom_world_save_size(const carom_world *world)
 {
     // What is found out of the rows is written down: nothing else in the world changes.
     carom_world *noted = (carom_world *)(uintptr_t)world;
-    return (size_t)(plain_size(world, &world->state) + cm_repeat_size(noted, CM_SECTION_body) +
+    const cm_world_state whole = cm_whole_state(world);
+    return (size_t)(plain_size(world, &whole) + cm_repeat_size(noted, CM_SECTION_body) +
                     cm_repeat_size(noted, CM_SECTION_shape));
 }
 
@@ -93,20 +104,41 @@ static char *put(char *to, const void *from, size_t size)
     return to + size;
 }
 
+// Rows of a section that do not rest, and those that do.
+static size_t rows_at_hand(const carom_world *world, int section)
+{
+    return cm_has_rows(world, (cm_section)section)
+               ? cm_section_count(&world->state, (cm_section)section)
+               : 0;
+}
+
+static size_t rows_at_rest(const carom_world *world, int section)
+{
+    return cm_section_rows(world, (cm_section)section) - rows_at_hand(world, section);
+}
+
 size_t carom_world_save(const carom_world *world, void *image, size_t size)
 {
     fetch_rows(world);
+    cm_contacts_settle((carom_world *)(uintptr_t)world); // of what is known, not of the state
     size_t needed = carom_world_save_size(world);
     if (image == NULL || size < needed) {
         return 0;
     }
-    save_header header = {SAVE_MAGIC, CAROM_ENGINE_VERSION, world->layout_hash, needed};
+    save_header header = {SAVE_MAGIC, CAROM_ENGINE_VERSION, world->layout_hash,
+                          needed,     world->resting.rows,  world->resting.points};
     char *to = put((char *)image, &header, sizeof header);
     for (int section = 0; section < CM_SECTION_COUNT; section++) {
-        size_t rows = cm_section_rows(world, (cm_section)section);
-        to = may_repeat(section) ? cm_repeat_put(world, (cm_section)section, to)
-                                 : put(to, cm_rows(world, (cm_section)section),
-                                       rows * cm_section_stride((cm_section)section));
+        if (may_repeat(section)) {
+            to = cm_repeat_put(world, (cm_section)section, to);
+            continue;
+        }
+        uint32_t stride = cm_section_stride((cm_section)section);
+        to = put(to, cm_rows(world, (cm_section)section), rows_at_hand(world, section) * stride);
+        if (is_of_contacts(section)) {
+            to = put(to, cm_contact_row(world, (cm_section)section, true, 0, stride),
+                     rows_at_rest(world, section) * stride);
+        }
     }
     CM_ASSERT((size_t)(to - (char *)image) == needed);
     return needed;
@@ -153,9 +185,14 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->shape_slots > world->limits.shapes) {
         return CAROM_ERROR_LIMIT_SHAPES;
     }
-    if (state->contact_count > world->limits.contacts ||
-        state->point_count > CM_MANIFOLD_MAX * world->limits.contacts) {
+    uint64_t contacts = (uint64_t)state->contact_count + header->resting_rows;
+    uint64_t points = (uint64_t)state->point_count + header->resting_points;
+    if (contacts > world->limits.contacts ||
+        points > CM_MANIFOLD_MAX * (uint64_t)world->limits.contacts) {
         return CAROM_ERROR_LIMIT_CONTACTS;
+    }
+    if (header->resting_rows > 0 && world->offset.resting[CM_SECTION_contact] == 0) {
+        return CAROM_ERROR_CORRUPT;
     }
     if (state->joint_slots > world->limits.joints) {
         return CAROM_ERROR_LIMIT_JOINTS;
@@ -163,13 +200,66 @@ static carom_result check_image(const carom_world *world, const save_header *hea
     if (state->rule_count > CAROM_RULES_MAX) {
         return CAROM_ERROR_LIMIT_RULES;
     }
-    return header->size == measure(world, state, image, size) ? CAROM_OK : CAROM_ERROR_CORRUPT;
+    cm_world_state whole = *state;
+    whole.contact_count = (uint32_t)contacts;
+    whole.point_count = (uint32_t)points;
+    return header->size == measure(world, &whole, image, size) ? CAROM_OK : CAROM_ERROR_CORRUPT;
 }
 
 static const char *take(void *to, const char *from, size_t size)
 {
     memcpy(to, from, size);
     return from + size;
+}
+
+// Rows of motion: which of them change is noted.
+static const char *take_motions(carom_world *world, const char *from)
+{
+    cm_motion *motions = cm_motions(world);
+    for (uint32_t i = 0; i < world->state.body_slots; i++, from += sizeof *motions) {
+        if (memcmp(&motions[i], from, sizeof *motions) != 0) {
+            memcpy(&motions[i], from, sizeof *motions);
+            cm_body_note(world, i);
+        }
+    }
+    return from;
+}
+
+// Slots that the world does not have any more.
+static void note_lost(carom_world *world, const cm_world_state *before)
+{
+    for (uint32_t i = world->state.body_slots; i < before->body_slots; i++) {
+        cm_body_note(world, i);
+    }
+    for (uint32_t i = world->state.shape_slots; i < before->shape_slots; i++) {
+        cm_row_note(world, CM_SECTION_shape, i);
+    }
+}
+
+static const char *take_rows(carom_world *world, const save_header *header,
+                             const cm_world_state *state, const char *from)
+{
+    const cm_world_state before = world->state;
+    world->state = *state;
+    world->resting.rows = header->resting_rows;
+    world->resting.points = header->resting_points;
+    note_lost(world, &before);
+    from = take_motions(world, from);
+    for (int section = CM_SECTION_body; section < CM_SECTION_COUNT; section++) {
+        if (may_repeat(section)) {
+            from = cm_repeat_take(world, (cm_section)section, from);
+            continue;
+        }
+        uint32_t stride = cm_section_stride((cm_section)section);
+        from =
+            take(cm_rows(world, (cm_section)section), from, rows_at_hand(world, section) * stride);
+        if (is_of_contacts(section)) {
+            from = take(cm_contact_row(world, (cm_section)section, true, 0, stride), from,
+                        rows_at_rest(world, section) * stride);
+        }
+    }
+    cm_bodies_look(world); // contacts were saved where they belong
+    return from;
 }
 
 carom_result carom_world_restore(carom_world *world, const void *image, size_t size)
@@ -188,16 +278,7 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     from = take(&state, from, sizeof state);
     CM_FIELD(check_image(world, &header, &state, image, size), "image",
              "a save of this build, of a world like this one");
-    world->state = state;
-    for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
-        size_t rows = cm_section_rows(world, (cm_section)section);
-        if (may_repeat(section)) {
-            from = cm_repeat_take(world, (cm_section)section, from);
-            continue;
-        }
-        from = take(cm_rows(world, (cm_section)section), from,
-                    rows * cm_section_stride((cm_section)section));
-    }
+    from = take_rows(world, &header, &state, from);
     CM_ASSERT((size_t)(from - (const char *)image) == header.size);
     cm_query_forget(world);
     cm_slots_forget(world);
@@ -234,6 +315,19 @@ static inline void hash_row(chains *c, cm_section section, const void *row)
     }
 }
 
+static void hash_contacts(chains *c, const carom_world *world, cm_section section)
+{
+    uint32_t stride = cm_section_stride(section);
+    cm_contact_run run = {0};
+    while (cm_has_rows(world, section) && cm_contacts_next(world, &run)) {
+        bool points = section >= CM_POINTS_FIRST;
+        uint32_t row = points ? run.point : run.row, rows = points ? run.points : run.rows;
+        for (uint32_t i = row; i < row + rows; i++) {
+            hash_row(c, section, cm_contact_row(world, section, run.resting, i, stride));
+        }
+    }
+}
+
 static void hash_rows(chains *c, const carom_world *world, cm_section section)
 {
     uint32_t rows = cm_section_rows(world, section);
@@ -244,7 +338,7 @@ static void hash_rows(chains *c, const carom_world *world, cm_section section)
 
 uint64_t carom_world_hash(const carom_world *world)
 {
-    const cm_world_state *state = &world->state;
+    const cm_world_state all = cm_whole_state(world), *state = &all;
     chains hash = {{1, 2, 3, 4}};
     hash_row(&hash, CM_SECTION_world, state);
     for (uint32_t i = 0; i < state->body_slots; i++) {
@@ -266,7 +360,7 @@ uint64_t carom_world_hash(const carom_world *world)
         }
     }
     for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
-        hash_rows(&hash, world, (cm_section)section);
+        hash_contacts(&hash, world, (cm_section)section);
     }
     for (uint32_t i = 0; i < state->joint_slots; i++) {
         const cm_joint *joint = &cm_joints(world)[i];

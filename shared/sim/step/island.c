@@ -4,6 +4,8 @@
 // typical: 1,000 bodies, 3,500 contacts, 20 us.
 #include "shared/sim/step/sleep.h"
 
+#include "shared/sim/state/resting.h"
+
 #include <string.h>
 
 static bool is_dynamic(const carom_world *world, uint32_t slot)
@@ -15,12 +17,16 @@ uint32_t cm_islands_count(const carom_world *world, uint32_t *parents)
 {
     const cm_shape *shapes = cm_shapes(world);
     cm_islands_begin(parents, world->state.body_slots);
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(world)[i];
-        uint32_t a = shapes[contact->shape_a].body, b = shapes[contact->shape_b].body;
-        if (contact->touching && contact->point_count > 0 && is_dynamic(world, a) &&
-            is_dynamic(world, b)) {
-            cm_islands_unite(parents, a, b);
+    cm_contact_run run = {0};
+    while (cm_contacts_next(world, &run)) {
+        const cm_contact *contacts =
+            cm_contact_row(world, CM_SECTION_contact, run.resting, run.row, sizeof *contacts);
+        for (uint32_t i = 0; i < run.rows; i++) {
+            uint32_t a = shapes[contacts[i].shape_a].body, b = shapes[contacts[i].shape_b].body;
+            if (contacts[i].touching && contacts[i].point_count > 0 && is_dynamic(world, a) &&
+                is_dynamic(world, b)) {
+                cm_islands_unite(parents, a, b);
+            }
         }
     }
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
@@ -104,14 +110,17 @@ void cm_islands_build(const carom_world *world, const cm_scratch *scratch, uint3
                       uint8_t *marks)
 {
     const cm_body *bodies = cm_bodies(world);
-    uint32_t slots = world->state.body_slots;
-    cm_islands_begin(parents, world->state.body_slots);
-    memset(marks, 0, slots);
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        uint32_t i = scratch->awake[k];
+        parents[i] = i;
+        marks[i] = 0;
+    }
     hold_contacts(world, scratch, parents, marks);
     hold_joints(world, scratch, parents, marks);
-    for (uint32_t i = 0; i < slots; i++) {
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        uint32_t i = scratch->awake[k];
         bool ready = (bodies[i].flags & CM_BODY_SLEEP) && bodies[i].quiet >= CM_SLEEP_TIME;
-        if (scratch->active[i] && is_dynamic(world, i) && (!ready || marks[i])) {
+        if (is_dynamic(world, i) && (!ready || marks[i])) {
             marks[cm_island_root(parents, i)] = 1;
         }
     }

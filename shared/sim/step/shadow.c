@@ -8,18 +8,11 @@
 #include <string.h>
 
 #include "shared/base/assert.h"
+#include "shared/sim/collide/rest.h"
+#include "shared/sim/state/awake.h"
 #include "shared/sim/state/fields.h"
-#include "shared/sim/state/repeat.h"
 
 #define RUBBISH 0x5c // not what the tests fill scratch with
-
-// Restore believes what is known of rows that repeat: rubbish there would be a lie about rows that
-// are rubbish too, and not something that a step should do without. Zero: nothing is known.
-static void forget_pages(carom_world *shadow)
-{
-    memset(cm_pages(shadow, CM_SECTION_body), 0, cm_repeat_known_size(shadow->limits.bodies));
-    memset(cm_pages(shadow, CM_SECTION_shape), 0, cm_repeat_known_size(shadow->limits.shapes));
-}
 
 carom_world *cm_shadow_open(const carom_world *world)
 {
@@ -36,7 +29,10 @@ carom_world *cm_shadow_open(const carom_world *world)
     memcpy((void *)shadow, world,
            sizeof *world); // limits and offsets; the state comes by the image
     memset(&shadow->state, 0, sizeof shadow->state);
-    forget_pages(shadow);
+    // Restore believes what is known of rows: rubbish there would be a lie about rows that are
+    // rubbish too, and not something that a step should do without.
+    cm_bodies_forget(shadow);
+    cm_rest_forget(shadow);
     shadow->clock = NULL;
     shadow->log.tell = NULL;
     shadow->lanes = world->lanes == 1 ? 4 : 1;

@@ -1,19 +1,16 @@
 // Falling asleep and waking. See sleep.h; islands are island.c.
 //
 // A body that sleeps carries the lowest slot of those that fell asleep with it (cm_body.island):
-// waking is a walk over the bodies, and needs no list. Who is active is scratch, made anew by every
-// step. A touch wakes within the step, between collide and solve, so that nothing ever hits a wall
-// that would have given way. Typical: of 1,000 bodies 990 asleep.
+// waking is a walk over the bodies, and needs no list. All else goes over active bodies. A touch
+// wakes within the step, between collide and solve, so that nothing ever hits a wall that would
+// have given way. Typical: of 1,000 bodies 990 asleep.
 #include "shared/sim/step/sleep.h"
 
 #include "shared/sim/solve/solver.h"
+#include "shared/sim/state/awake.h"
+#include "shared/sim/state/resting.h"
 
 #include <string.h>
-
-static bool is_zero(carom_vec3 v)
-{
-    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
-}
 
 // Whether a solver lets bodies sleep stands in its row of the table. A game's rows and forces may
 // act on any body in any step, and islands do not know them: under them nothing sleeps.
@@ -34,6 +31,21 @@ static void add_event(carom_world *world, cm_scratch *scratch, uint32_t slot, bo
     event->asleep = asleep;
 }
 
+// Lists who is active, in ascending order.
+static void list_active(carom_world *world, cm_scratch *scratch)
+{
+    const cm_page *page = cm_pages(world, CM_SECTION_body);
+    uint32_t count = 0;
+    for (uint32_t i = 0, pages = cm_body_pages(world); i < pages; i++, page++) {
+        for (uint64_t bits = page->moving | page->noted; bits != 0; bits &= bits - 1) {
+            uint32_t slot = i * CM_PAGE_ROWS + (uint32_t)__builtin_ctzll(bits);
+            scratch->awake[count] = slot;
+            count += scratch->active[slot];
+        }
+    }
+    scratch->active_count = count;
+}
+
 // A body may be woken by a call and by a touch only once a step, and fall asleep once: room for two
 // events each.
 static void wake_marked(carom_world *world, cm_scratch *scratch)
@@ -42,12 +54,12 @@ static void wake_marked(carom_world *world, cm_scratch *scratch)
         const cm_body *body = &cm_bodies(world)[i];
         if (cm_body_is_asleep(body) && scratch->marks[body->island]) {
             cm_wake_row(world, i);
-            scratch->active[i] = 1;
-            scratch->active_count++;
-            scratch->sleeping_count--;
             add_event(world, scratch, i, false);
         }
     }
+    cm_bodies_look(world);
+    scratch->sleeping_count = world->known.asleep;
+    list_active(world, scratch);
 }
 
 // Marks the island of whichever of two bodies sleeps while the other is active.
@@ -86,38 +98,62 @@ static bool mark_held(const carom_world *world, cm_scratch *scratch, bool stirre
     return any;
 }
 
-void cm_stage_wake(carom_world *world, cm_scratch *scratch)
+// Who was woken by a call is told; true where something that is not dynamic was changed.
+static bool tell_woken(carom_world *world, cm_scratch *scratch)
 {
-    const cm_motion *motions = cm_motions(world);
     const cm_body *bodies = cm_bodies(world);
-    uint32_t slots = world->state.body_slots;
-    bool stirred = false, pointers = cm_solver_of(world->state.solver)->pointers;
-    world->sleep_event_count = 0;
-    scratch->active_count = scratch->sleeping_count = 0;
-    for (uint32_t i = 0; i < slots; i++) {
-        const cm_body *body = &bodies[i];
-        bool touched = (body->flags & CM_BODY_STIRRED) != 0, active = false;
-        if (body->type == CAROM_BODY_DYNAMIC) {
-            active = body->alive && !cm_body_is_asleep(body);
-            scratch->sleeping_count += cm_body_is_asleep(body);
-            if (touched) {
-                add_event(world, scratch, i, false);
-            }
-        } else if (body->alive) {
-            active = touched || (pointers && body->pointer != CAROM_NO_PLAYER) ||
-                     !is_zero(motions[i].linear_velocity) || !is_zero(motions[i].angular_velocity);
-            stirred = stirred || touched;
+    bool stirred = false;
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        const cm_body *body = &bodies[scratch->awake[k]];
+        if (!(body->flags & CM_BODY_STIRRED)) {
+            continue;
         }
-        scratch->active[i] = active;
-        scratch->active_count += active;
+        if (body->type == CAROM_BODY_DYNAMIC) {
+            add_event(world, scratch, scratch->awake[k], false);
+        } else {
+            stirred = true;
+        }
     }
+    return stirred;
+}
+
+static void wake(carom_world *world, cm_scratch *scratch, cm_turns turns)
+{
+    list_active(world, scratch);
+    bool stirred = tell_woken(world, scratch);
+    scratch->sleeping_count = world->known.asleep;
     if (scratch->sleeping_count == 0) {
+        cm_contacts_wake(world, true); // of what is neither dynamic nor moves: they go
         return;
     }
-    memset(scratch->marks, may_sleep(world) ? 0 : 1, slots);
+    if (turns.rose) {
+        cm_contacts_wake(world, false);
+    }
+    if (turns.fell) {
+        cm_contacts_rest(world);
+    }
+    if (!may_sleep(world)) {
+        memset(scratch->marks, 1, world->state.body_slots);
+    } else if (world->state.joint_slots == 0 && !stirred) {
+        return;
+    } else {
+        memset(scratch->marks, 0, world->state.body_slots);
+    }
     if (mark_held(world, scratch, stirred) || !may_sleep(world)) {
         wake_marked(world, scratch);
+        cm_contacts_wake(world, false);
     }
+}
+
+bool cm_stage_wake(carom_world *world, cm_scratch *scratch)
+{
+    world->sleep_event_count = 0;
+    cm_turns turns = cm_bodies_look(world);
+    bool any = turns.any || (world->known.asleep > 0 && !may_sleep(world));
+    if (any) {
+        wake(world, scratch, turns);
+    }
+    return any;
 }
 
 // The surfaces touch, or will within the tick.
@@ -142,11 +178,13 @@ bool cm_stage_touch(carom_world *world, cm_scratch *scratch)
         return false;
     }
     bool any = false;
-    memset(scratch->marks, 0, world->state.body_slots);
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         const cm_manifold *m = &scratch->manifolds[i];
         if (m->point_count > 0 && scratch->active[m->body_a] != scratch->active[m->body_b] &&
             meets(world, &cm_contacts(world)[i], m)) {
+            if (!any) {
+                memset(scratch->marks, 0, world->state.body_slots);
+            }
             any = mark(world, scratch, m->body_a, m->body_b) || any;
         }
     }
@@ -175,9 +213,10 @@ static uint32_t count_rest(carom_world *world, const cm_scratch *scratch)
     const cm_body *bodies = cm_bodies(world);
     float dt = 1.0f / (float)world->state.tick_rate;
     uint32_t ready = 0;
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        uint32_t i = scratch->awake[k];
         const cm_body *body = &bodies[i];
-        if (!scratch->active[i] || body->type != CAROM_BODY_DYNAMIC) {
+        if (body->type != CAROM_BODY_DYNAMIC) {
             continue;
         }
         bool rests = (body->flags & CM_BODY_SLEEP) && is_quiet(&motions[i], body);
@@ -194,8 +233,9 @@ void cm_stage_sleep(carom_world *world, cm_scratch *scratch)
         return;
     }
     cm_islands_build(world, scratch, scratch->parents, scratch->marks);
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        if (!scratch->active[i] || cm_bodies(world)[i].type != CAROM_BODY_DYNAMIC) {
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        uint32_t i = scratch->awake[k];
+        if (cm_bodies(world)[i].type != CAROM_BODY_DYNAMIC) {
             continue;
         }
         uint32_t root = cm_island_root(scratch->parents, i);
@@ -213,6 +253,7 @@ void cm_stage_sleep(carom_world *world, cm_scratch *scratch)
 
 void cm_activate_all(const carom_world *world, cm_scratch *scratch)
 {
+    scratch->active = scratch->marks; // what is known of bodies stays
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
         scratch->active[i] = cm_bodies(world)[i].type != CAROM_BODY_STATIC;
     }

@@ -6,9 +6,8 @@
 // is a wall to what moves, and keeps its contacts and joints with their impulses, so that it wakes
 // as it lay down. Every bit of that is state (cm_body: flags, quiet, island).
 //
-// Active in a step: dynamic and awake, or kinematic and moving, or changed by a call (STIRRED), or
-// a pointer where the solver lets it feel what cannot move (cm_solver.pointers). Pairs, contacts
-// and solving have at least one active body; all else is kept as it is.
+// Who is active in a step: state/awake.h. Pairs, contacts and solving have at least one active
+// body; all else is kept as it is.
 #ifndef CM_SIM_STEP_SLEEP_H
 #define CM_SIM_STEP_SLEEP_H
 
@@ -20,7 +19,8 @@
 // Stages -----------------------------------------------------------------------------------------
 
 // Before pairs: which bodies are active; wakes what is joined to them or lay on what was moved.
-void cm_stage_wake(carom_world *world, cm_scratch *scratch);
+// False where nothing can move, and nobody called.
+bool cm_stage_wake(carom_world *world, cm_scratch *scratch);
 // After collide: wakes what is touched by an active body. True where something woke: its kept
 // contacts want manifolds then.
 bool cm_stage_touch(carom_world *world, cm_scratch *scratch);

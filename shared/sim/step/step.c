@@ -22,26 +22,44 @@
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/solve/hits.h"
 #include "shared/sim/solve/solver.h"
+#include "shared/sim/state/awake.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/step/shadow.h"
 #include "shared/sim/step/sleep.h"
 
 #include <string.h>
 
+static void clear_call(carom_world *world, uint32_t slot)
+{
+    const cm_body *body = &cm_bodies(world)[slot];
+    const carom_vec3 none = {0};
+    uint64_t bits[3]; // of applied_force and applied_torque
+    memcpy(bits, &body->applied_force, sizeof bits);
+    // Most have none: a row that is only read need not be written back.
+    if (bits[0] | bits[1] | bits[2]) {
+        cm_body *row = cm_body_change(world, slot);
+        row->applied_force = row->applied_torque = none;
+    }
+    if (body->flags & CM_BODY_STIRRED) {
+        cm_body_change(world, slot)->flags &= (uint8_t)~CM_BODY_STIRRED;
+    }
+}
+
+// Who has calls to clear was changed by them, so is noted. Then contacts are where they belong.
 static void clear_calls(carom_world *world)
 {
-    const cm_body *bodies = cm_bodies(world);
-    for (uint32_t i = 0; i < world->state.body_slots; i++) {
-        const carom_vec3 none = {0};
-        uint64_t bits[3]; // of applied_force and applied_torque
-        memcpy(bits, &bodies[i].applied_force, sizeof bits);
-        // Most have none: a row that is only read need not be written back.
-        if (bits[0] | bits[1] | bits[2]) {
-            cm_body *body = cm_body_change(world, i);
-            body->applied_force = body->applied_torque = none;
+    for (uint32_t i = 0; i < cm_body_pages(world); i++) {
+        uint64_t bits = cm_pages(world, CM_SECTION_body)[i].noted;
+        for (; bits != 0; bits &= bits - 1) {
+            clear_call(world, i * CM_PAGE_ROWS + (uint32_t)__builtin_ctzll(bits));
         }
-        if (bodies[i].flags & CM_BODY_STIRRED) {
-            cm_body_change(world, i)->flags &= (uint8_t)~CM_BODY_STIRRED;
-        }
+    }
+    cm_turns turns = cm_bodies_look_last(world);
+    if (turns.rose) { // a joint that broke woke what it held
+        cm_contacts_wake(world, false);
+    }
+    if (turns.fell) {
+        cm_contacts_rest(world);
     }
 }
 
@@ -99,7 +117,7 @@ CM_FP_BODY static void step(carom_world *world)
     cm_query_forget(world);
 
     double start = cm_clock(world), at = start;
-    cm_stage_wake(world, &scratch);
+    bool any = cm_stage_wake(world, &scratch);
     cm_lap(world, &at, CAROM_STAGE_SLEEP);
     if (scratch.active_count > 0) {
         advance(world, &scratch);
@@ -108,7 +126,9 @@ CM_FP_BODY static void step(carom_world *world)
     cm_joint_break(world, &scratch);
     cm_stage_sleep(world, &scratch);
     cm_lap(world, &at, CAROM_STAGE_SLEEP);
-    clear_calls(world);
+    if (any || world->joint_event_count > 0) {
+        clear_calls(world);
+    }
     cm_query_forget(world); // a game that asked in the middle of the step saw its begin
     world->state.tick++;
     cm_lap(world, &start, CAROM_STAGE_STEP);

@@ -4,6 +4,7 @@
 // is written. Everything else is per body (body.c), per step (step.c) or per image (world_image.c).
 #include "shared/base/rng.h"
 #include "shared/sim/collide/broadphase.h"
+#include "shared/sim/collide/rest.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/query/tree.h"
 #include "shared/sim/solve/hits.h"
@@ -11,6 +12,7 @@
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
 #include "shared/sim/state/repeat.h"
+#include "shared/sim/state/resting.h"
 #include "shared/sim/step/sleep.h"
 
 #include <stddef.h>
@@ -81,6 +83,7 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
     uint64_t at = round_up(sizeof(carom_world));
     const cm_world_state full = cm_full_counts(limits);
     uint32_t remembers = cm_solver_of((uint32_t)solver->type)->remembers;
+    bool sleeps = cm_solver_of((uint32_t)solver->type)->sleeps;
     memset(&world->offset, 0, sizeof world->offset);
     world->offset.rows[CM_SECTION_world] = (uint32_t)offsetof(carom_world, state);
     for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
@@ -95,12 +98,18 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
         if (contacts) {
             world->offset.spare[section] = (uint32_t)at;
             at = round_up(at + bytes);
+            world->offset.resting[section] = sleeps ? (uint32_t)at : 0;
+            at = sleeps ? round_up(at + bytes) : at;
         }
     }
     world->offset.body_pages = (uint32_t)at;
     at = round_up(at + cm_repeat_known_size(limits->bodies));
     world->offset.shape_pages = (uint32_t)at;
     at = round_up(at + cm_repeat_known_size(limits->shapes));
+    world->offset.active = (uint32_t)at;
+    at = round_up(at + limits->bodies);
+    world->offset.rest = (uint32_t)at;
+    at = round_up(at + cm_rest_size(limits));
     uint64_t scratch = at;
     const cm_scratch_own own = {
         .joint_filter = cm_joint_filter_size(limits),
@@ -293,6 +302,7 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     header.room.solver = header.state.solver;
     header.room.direct_rows = header.state.direct_rows;
     header.room.segments = header.state.segments;
+    header.pointers = cm_solver_of(header.state.solver)->pointers;
     memset(memory, 0, needed);
     memcpy(memory, &header, sizeof header);
     *world = (carom_world *)memory;
@@ -402,11 +412,15 @@ void carom_world_stats_get(const carom_world *world, carom_world_stats *stats)
     cm_scratch scratch;
     cm_scratch_map(world, &scratch);
     stats->islands = cm_islands_count(world, scratch.parents);
-    stats->contacts = world->state.contact_count;
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(world)[i];
-        stats->touching += contact->touching;
-        stats->points += contact->point_count;
+    stats->contacts = cm_section_rows(world, CM_SECTION_contact);
+    cm_contact_run run = {0};
+    while (cm_contacts_next(world, &run)) {
+        const cm_contact *contacts =
+            cm_contact_row(world, CM_SECTION_contact, run.resting, run.row, sizeof *contacts);
+        for (uint32_t i = 0; i < run.rows; i++) {
+            stats->touching += contacts[i].touching;
+            stats->points += contacts[i].point_count;
+        }
     }
 }
 

@@ -18,6 +18,7 @@
 static cm_rig open_stack(void)
 {
     carom_world_def def = cm_rig_def(STACK + 1);
+    def.sleep = false; // contacts that rest are not looked at
     cm_rig rig = cm_rig_open(&def, 0);
     cm_rig_plane(&rig);
     for (uint32_t i = 0; i < STACK; i++) {

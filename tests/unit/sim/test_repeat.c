@@ -236,7 +236,7 @@ Test(repeat, images_that_are_not_sound_are_refused)
         cr_assert_neq(carom_world_restore(other, exact, cut), CAROM_OK);
         free(exact);
     }
-    size_t words = 24 + sizeof(cm_world_state) + 70 * sizeof(cm_motion);
+    size_t words = 32 + sizeof(cm_world_state) + 70 * sizeof(cm_motion);
     const uint32_t bits[] = {0, 1, 64, 64 + 6, 127}; // row 0, row 1, row 64, above the rows
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
         image[words + bits[i] / 8] = (char)(image[words + bits[i] / 8] ^ 1 << bits[i] % 8);

@@ -1,6 +1,7 @@
 // Goal: what rests falls asleep and stays exactly as it is, and whatever could move it wakes it, in
 // time and warm. Method: small worlds, stepped with rubbish in scratch; each cause of waking by
 // itself; a blow on a sleeping body against the same blow on one that is awake.
+#include "shared/sim/state/resting.h"
 #include "shared/sim/state/fields.h"
 #include "tests/unit/sim/rig.h"
 
@@ -508,16 +509,17 @@ Test(sleep, a_body_alone_of_its_island_sleeps_on)
 // makes that what is kept of it holds no more.
 static void take_points(carom_world *world)
 {
-    uint32_t gone = cm_contacts(world)[0].point_count - 1u;
+    cm_contact *first = cm_contact_row(world, CM_SECTION_contact, true, 0, sizeof *first);
+    uint32_t gone = first->point_count - 1u;
     for (int section = CM_POINTS_FIRST; section <= CM_POINTS_LAST; section++) {
         uint32_t stride = cm_section_stride((cm_section)section);
-        char *rows = cm_rows(world, (cm_section)section);
+        char *rows = cm_contact_row(world, (cm_section)section, true, 0, stride);
         memmove(rows + stride, rows + (size_t)stride * (1 + gone),
-                (size_t)stride * (world->state.point_count - 1 - gone));
+                (size_t)stride * (world->resting.points - 1 - gone));
     }
-    cm_contacts(world)[0].point_count = 1;
-    world->state.point_count -= gone;
-    cm_kept_manifold *kept = cm_rows(world, CM_SECTION_manifold);
+    first->point_count = 1;
+    world->resting.points -= gone;
+    cm_kept_manifold *kept = cm_contact_row(world, CM_SECTION_manifold, true, 0, sizeof *kept);
     kept->offset.x += 0.05f;
 }
 
@@ -526,18 +528,20 @@ static void points_of(const carom_world *world, uint32_t shape, cm_kept_point *p
                       cm_soft_point *impulses, uint32_t size)
 {
     uint32_t at = 0, count = 0;
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_contact *contact = &cm_contacts(world)[i];
+    for (uint32_t i = 0; i < cm_section_rows(world, CM_SECTION_contact); i++) {
+        const cm_contact *contact = cm_section_row(world, CM_SECTION_contact, i);
         for (uint32_t k = 0; k < contact->point_count; k++, at++) {
             if (contact->shape_b >= shape && contact->shape_b < shape + 3) {
                 cr_assert_lt(count, size);
-                points[count] = ((cm_kept_point *)cm_rows(world, CM_SECTION_kept_point))[at];
-                impulses[count++] = ((cm_soft_point *)cm_rows(world, CM_SECTION_soft_point))[at];
+                points[count] =
+                    *(const cm_kept_point *)cm_section_row(world, CM_SECTION_kept_point, at);
+                impulses[count++] =
+                    *(const cm_soft_point *)cm_section_row(world, CM_SECTION_soft_point, at);
             }
         }
     }
     cr_assert_eq(count, size);
-    cr_assert_eq(at, world->state.point_count);
+    cr_assert_eq(at, cm_section_rows(world, CM_SECTION_kept_point));
 }
 
 Test(sleep, a_woken_contact_that_has_more_points_leaves_others_theirs)
@@ -548,8 +552,8 @@ Test(sleep, a_woken_contact_that_has_more_points_leaves_others_theirs)
     add_tower(&rig, 5.0f, 3, second);
     step_until_asleep(&rig, 6);
     carom_world *world = rig.world;
-    cr_assert_eq(world->state.contact_count, 6);
-    cr_assert_eq(world->state.point_count, 24);
+    cr_assert_eq(world->resting.rows, 6);
+    cr_assert_eq(world->resting.points, 24);
     cm_kept_point before[12], after[12];
     cm_soft_point pressed[12], presses[12];
     points_of(world, 4, before, pressed, 12);
@@ -559,8 +563,9 @@ Test(sleep, a_woken_contact_that_has_more_points_leaves_others_theirs)
         cm_rig_step(&rig, 1);
     }
     cr_assert(!asleep(&rig, first[0]) && !asleep(&rig, blow) && asleep(&rig, second[0]));
-    cr_assert_eq(world->state.contact_count, 7);
-    cr_assert_eq(world->state.point_count, 28, "points are found again");
+    cr_assert_eq(cm_section_rows(world, CM_SECTION_contact), 7);
+    cr_assert_eq(world->resting.rows, 3);
+    cr_assert_eq(cm_section_rows(world, CM_SECTION_kept_point), 28, "points are found again");
     points_of(world, 4, after, presses, 12);
     cr_assert_eq(memcmp(before, after, sizeof before), 0);
     cr_assert_eq(memcmp(pressed, presses, sizeof pressed), 0);

@@ -3,6 +3,7 @@
 // Kinematic bodies keep their velocity and end the tick exactly at position + velocity x dt. A body
 // whose velocity or pose would not be finite is put to rest at the pose it had at the start of the
 // tick. Typical: 1,000 bodies x 4 substeps.
+#include "shared/sim/state/awake.h"
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/soft/soft.h"
 #include "shared/sim/state/tell.h"
@@ -144,49 +145,117 @@ static bool is_round(const cm_soft_inertia *body)
     return i->xx == i->yy && i->xx == i->zz && i->xy == 0.0f && i->xz == 0.0f && i->yz == 0.0f;
 }
 
-// One row more than bodies, for lanes that are not used, and then up to a whole block. A block in
-// which nothing moves has rows, since contacts read them, and takes no part in passes.
-void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft)
+static void clear_row(cm_soft *soft, uint32_t i)
+{
+    soft->bodies[i] = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
+    soft->inertias[i] = (cm_soft_inertia){0};
+}
+
+static void finish_row(cm_soft *soft, uint32_t i)
+{
+    soft->inertias[i].round = is_round(&soft->inertias[i]);
+    soft->bodies[i].inverse_mass = soft->inertias[i].inverse_mass;
+    soft->bodies[i].inverse_inertia = soft->inertias[i].inverse.xx;
+}
+
+static void prepare_rows(const carom_world *world, cm_soft *soft, uint32_t k)
 {
     bool planar = (world->state.flags & CM_WORLD_PLANAR) != 0;
-    for (uint32_t k = 0; k < soft->block_count; k++) {
-        bool busy = false;
-        if (!planar && (k + 1) * CM_SOFT_LANES <= soft->body_count) {
-            soft->passes->run[CM_SOFT_BEGIN](soft, k, k + 1);
-            if (soft->blocks[k].free) {
-                soft->busy[k] = true;
-                continue;
+    if (!planar && (k + 1) * CM_SOFT_LANES <= soft->body_count) {
+        soft->passes->run[CM_SOFT_BEGIN](soft, k, k + 1);
+        if (soft->blocks[k].free) {
+            return;
+        }
+    }
+    for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
+        clear_row(soft, i);
+    }
+    if (soft->busy[k]) {
+        prepare_block(world, soft, k * CM_SOFT_LANES);
+    }
+    for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
+        finish_row(soft, i);
+    }
+    soft->special = soft->special ||
+                    cm_soft_any_special(world, soft, k * CM_SOFT_LANES, (k + 1) * CM_SOFT_LANES);
+}
+
+// A body in whose block nothing moves has a row where contacts or joints read it.
+static void prepare_resting(cm_soft *soft, uint32_t body)
+{
+    if (body != CM_NONE && !soft->busy[body / CM_SOFT_LANES]) {
+        clear_row(soft, body);
+        finish_row(soft, body);
+    }
+}
+
+static void prepare_held(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
+{
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        prepare_resting(soft, scratch->manifolds[i].body_a);
+        prepare_resting(soft, scratch->manifolds[i].body_b);
+    }
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        const cm_joint *joint = &cm_joints(world)[i];
+        if (cm_joint_holds(joint)) {
+            prepare_resting(soft, joint->body_a);
+            prepare_resting(soft, joint->body_b);
+        }
+    }
+}
+
+static void add_block(cm_soft *soft, uint32_t k)
+{
+    bool follows = k > 0 && soft->busy[k - 1];
+    soft->busy[k] = 1;
+    if (!follows) {
+        soft->runs[soft->run_count++].first = k;
+    }
+    soft->runs[soft->run_count - 1].end = k + 1;
+}
+
+// Blocks in which something can move, as runs.
+static void find_runs(const carom_world *world, cm_soft *soft)
+{
+    const uint32_t blocks = CM_PAGE_ROWS / CM_SOFT_LANES; // of a page
+    const uint64_t lanes = (1u << CM_SOFT_LANES) - 1u;
+    const cm_page *page = cm_pages(world, CM_SECTION_body);
+    memset(soft->busy, 0, soft->block_count);
+    soft->run_count = 0;
+    for (uint32_t k = 0; k * CM_SOFT_LANES < soft->body_count; k += blocks, page++) {
+        for (uint32_t i = 0; i < blocks && page->moving != 0; i++) {
+            if (page->moving >> i * CM_SOFT_LANES & lanes) {
+                add_block(soft, k + i);
             }
         }
-        for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
-            soft->bodies[i] = (cm_soft_body){.turn = {0.0f, 0.0f, 0.0f, 1.0f}};
-            soft->inertias[i] = (cm_soft_inertia){0};
-            busy = busy || is_moving(world, i);
+    }
+}
+
+// One row more than bodies, for lanes that are not used, and then up to a whole block.
+void cm_soft_prepare_bodies(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
+{
+    uint32_t last = soft->block_count - 1, busy = 0;
+    find_runs(world, soft);
+    soft->special = world->known.reports > 0;
+    for (uint32_t r = 0; r < soft->run_count; r++) {
+        for (uint32_t k = soft->runs[r].first; k < soft->runs[r].end; k++) {
+            prepare_rows(world, soft, k);
         }
-        soft->busy[k] = busy;
-        if (busy) {
-            prepare_block(world, soft, k * CM_SOFT_LANES);
-        }
-        for (uint32_t i = k * CM_SOFT_LANES; i < (k + 1) * CM_SOFT_LANES; i++) {
-            soft->inertias[i].round = is_round(&soft->inertias[i]);
-            soft->bodies[i].inverse_mass = soft->inertias[i].inverse_mass;
-            soft->bodies[i].inverse_inertia = soft->inertias[i].inverse.xx;
-        }
-        soft->special = soft->special || cm_soft_any_special(world, soft, k * CM_SOFT_LANES,
-                                                             (k + 1) * CM_SOFT_LANES);
+        busy += soft->runs[r].end - soft->runs[r].first;
+    }
+    if (!soft->busy[last]) {
+        prepare_rows(world, soft, last);
+        busy += soft->body_count % CM_SOFT_LANES == 0; // no body stands in it
+    }
+    if (busy < soft->block_count) {
+        prepare_held(world, scratch, soft);
     }
 }
 
 void cm_soft_move(cm_soft *soft, cm_soft_kind kind)
 {
-    for (uint32_t first = 0, end; first < soft->block_count; first = end + 1) {
-        end = first;
-        while (end < soft->block_count && soft->busy[end]) {
-            end++;
-        }
-        if (end > first) {
-            soft->passes->run[kind](soft, first, end);
-        }
+    for (uint32_t r = 0; r < soft->run_count; r++) {
+        soft->passes->run[kind](soft, soft->runs[r].first, soft->runs[r].end);
     }
 }
 
@@ -198,37 +267,43 @@ static bool is_bounded(carom_vec3 v)
            cm_abs(v.z) <= CM_SOFT_RUNAWAY;
 }
 
+static void store_body(carom_world *world, const cm_soft *soft, uint32_t i)
+{
+    const cm_soft_body *row = &soft->bodies[i];
+    const cm_body *body = &cm_bodies(world)[i];
+    const cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
+    if (!block->free && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
+        return;
+    }
+    cm_motion *motion = &cm_motions(world)[i];
+    carom_vec3 position = cm_add(motion->position, row->shift);
+    if (!block->free && body->type == CAROM_BODY_KINEMATIC) {
+        position = cm_mul_add(motion->position, soft->dt, row->v);
+    }
+    carom_quat orientation = cm_quat_normalize(cm_quat_mul(row->turn, motion->orientation));
+    bool sound = block->sound[i % CM_SOFT_LANES] > 0.0f;
+    if (!sound || !cm_vec_is_finite(position) || !cm_quat_is_finite(orientation) ||
+        !is_bounded(row->v) || !is_bounded(row->w) || !is_bounded(row->shift)) {
+        motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
+        cm_tell(world, CAROM_LOG_BODY_PUT_TO_REST, i, 1);
+        return;
+    }
+    motion->position = position;
+    motion->orientation = orientation;
+    motion->linear_velocity = row->v;
+    motion->angular_velocity = row->w;
+}
+
 void cm_soft_store_bodies(carom_world *world, cm_soft *soft)
 {
-    cm_motion *motions = cm_motions(world);
     cm_soft_move(soft, CM_SOFT_STORE);
-    for (uint32_t i = 0; i < soft->body_count; i++) {
-        const cm_soft_body *row = &soft->bodies[i];
-        const cm_body *body = &cm_bodies(world)[i];
-        const cm_soft_block *block = &soft->blocks[i / CM_SOFT_LANES];
-        bool busy = soft->busy[i / CM_SOFT_LANES], is_free = busy && block->free;
-        if (busy && i % CM_SOFT_LANES < block->stored) {
-            continue;
+    for (uint32_t r = 0; r < soft->run_count; r++) {
+        for (uint32_t k = soft->runs[r].first; k < soft->runs[r].end; k++) {
+            uint32_t end = (k + 1) * CM_SOFT_LANES;
+            end = end < soft->body_count ? end : soft->body_count;
+            for (uint32_t i = k * CM_SOFT_LANES + soft->blocks[k].stored; i < end; i++) {
+                store_body(world, soft, i);
+            }
         }
-        if (!is_free && (body->type == CAROM_BODY_STATIC || cm_body_is_asleep(body))) { // or dead
-            continue;
-        }
-        cm_motion *motion = &motions[i];
-        carom_vec3 position = cm_add(motion->position, row->shift);
-        if (!is_free && body->type == CAROM_BODY_KINEMATIC) {
-            position = cm_mul_add(motion->position, soft->dt, row->v);
-        }
-        carom_quat orientation = cm_quat_normalize(cm_quat_mul(row->turn, motion->orientation));
-        bool sound = block->sound[i % CM_SOFT_LANES] > 0.0f;
-        if (!sound || !cm_vec_is_finite(position) || !cm_quat_is_finite(orientation) ||
-            !is_bounded(row->v) || !is_bounded(row->w) || !is_bounded(row->shift)) {
-            motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
-            cm_tell(world, CAROM_LOG_BODY_PUT_TO_REST, i, 1);
-            continue;
-        }
-        motion->position = position;
-        motion->orientation = orientation;
-        motion->linear_velocity = row->v;
-        motion->angular_velocity = row->w;
     }
 }

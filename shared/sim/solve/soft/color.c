@@ -112,7 +112,11 @@ void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_sof
     bool far = soft->body_count > NEAR_BODIES;
     uint32_t contacts = world->state.contact_count;
     soft->special = soft->special || scratch->rubbing;
-    memset(soft->taken, 0, 2 * (size_t)soft->body_count * sizeof *soft->taken);
+    for (uint32_t r = 0; r < soft->run_count; r++) { // of others no colour is asked
+        memset(soft->taken + 2 * CM_SOFT_LANES * soft->runs[r].first, 0,
+               2 * CM_SOFT_LANES * (size_t)(soft->runs[r].end - soft->runs[r].first) *
+                   sizeof *soft->taken);
+    }
     for (uint32_t i = 0; i < contacts; i++) {
         __builtin_prefetch(&scratch->manifolds[i + 2 * AHEAD].body_a);
         __builtin_prefetch(&scratch->manifolds[i + 2 * AHEAD].point_count);

@@ -1,7 +1,7 @@
 // The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
-// Scratch: groups | specials | bodies | inertias | blocks | colours taken | busy | links | joints
-// (joint.h), each on a cache line. A substep: forces and the contacts' impulses of the last
+// Scratch: groups | specials | bodies | inertias | blocks | colours taken | busy | runs | links |
+// joints (joint.h), each on a cache line. A substep: forces and the contacts' impulses of the last
 // one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
 // the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
 // Joints come before contacts; what they do is no part of that sum.
@@ -49,6 +49,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     soft->blocks = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_block));
     soft->taken = take(base, &offset, 2 * bodies * sizeof(uint32_t));
     soft->busy = take(base, &offset, bodies / CM_SOFT_LANES);
+    soft->runs = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_blocks));
     soft->links = take(base, &offset, limits->contacts * sizeof(cm_soft_link));
     soft->joint_memory = take(base, &offset, cm_soft_joints_size(limits));
     return offset;
@@ -146,7 +147,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     double at = cm_clock(world);
 
     cm_soft soft = map_soft(world, scratch);
-    cm_soft_prepare_bodies(world, &soft);
+    cm_soft_prepare_bodies(world, scratch, &soft);
     cm_soft_carry(world, scratch, &soft);
     cm_soft_arrange(world, scratch, &soft);
     cm_soft_pack(&soft);
@@ -172,7 +173,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     cm_soft_run(&soft, CM_SOFT_BOUNCE);
     cm_soft_run(&soft, CM_SOFT_FINISH);
     cm_lap(world, &at, CAROM_STAGE_SOLVE);
-    cm_soft_store_wrenches(world, scratch, &soft);
+    cm_soft_store_wrenches(world, &soft);
     cm_soft_store_joints(world, &soft);
     cm_report_contacts(world, scratch);
     cm_soft_store_bodies(world, &soft);

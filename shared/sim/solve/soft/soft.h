@@ -154,6 +154,11 @@ typedef struct cm_soft_special {
     cm_soft_wide sum_normal[4], sum_friction[3], sum_roll[2];
 } cm_soft_special;
 
+// Blocks that follow each other.
+typedef struct cm_soft_blocks {
+    uint32_t first, end;
+} cm_soft_blocks;
+
 struct cm_soft_passes;
 struct cm_soft_joints;
 
@@ -173,8 +178,10 @@ typedef struct cm_soft {
     cm_soft_point *points;     // of their points
     cm_soft_link *links;       // of each contact
     uint32_t *taken;           // colours of each body
-    uint8_t *busy;             // of each block: some body of it moves
-    cm_soft_ranges ranges;     // of groups
+    uint8_t *busy;             // of each block: some body of it can move
+    cm_soft_blocks *runs;      // of busy blocks
+    uint32_t run_count;
+    cm_soft_ranges ranges; // of groups
     void *joint_memory;
     struct cm_soft_joints *joints; // joint.h
     const cm_body *states;
@@ -228,7 +235,7 @@ extern const cm_soft_passes cm_soft_passes_16; // of contacts
 #endif
 
 // body.c
-void cm_soft_prepare_bodies(const carom_world *world, cm_soft *soft);
+void cm_soft_prepare_bodies(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
 void cm_soft_move(cm_soft *soft, cm_soft_kind kind); // a pass of blocks
 // Writes poses and velocities to the state; counts what is put to rest.
 void cm_soft_store_bodies(carom_world *world, cm_soft *soft);
@@ -258,7 +265,7 @@ bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t 
 void cm_soft_pack_specials(const carom_world *world, const cm_scratch *scratch,
                            const cm_soft *soft);
 // Mean force and torque of the tick to the bodies that report them.
-void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const cm_soft *soft);
+void cm_soft_store_wrenches(carom_world *world, const cm_soft *soft);
 
 // Change of velocity by a linear impulse, times `scale`.
 static inline carom_vec3 cm_soft_pushed(const cm_soft_inertia *body, float scale,

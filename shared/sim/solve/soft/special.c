@@ -9,22 +9,19 @@
 #include "shared/sim/solve/soft/soft.h"
 
 #include "shared/sim/body/shape.h"
+#include "shared/sim/state/awake.h"
+#include "shared/sim/state/resting.h"
 
 #include <string.h>
 
 #define ENDLESS 1.0e6f // m, of a plane: with another plane it cannot collide
-
-static bool reports(const cm_body *body)
-{
-    return body->flags & CM_BODY_REPORT || body->pointer != CAROM_NO_PLAYER;
-}
 
 bool cm_soft_any_special(const carom_world *world, const cm_soft *soft, uint32_t first,
                          uint32_t end)
 {
     const cm_body *bodies = cm_bodies(world);
     for (uint32_t i = first; i < end && i < world->state.body_slots; i++) {
-        if (bodies[i].alive && (soft->inertias[i].locks || reports(&bodies[i]))) {
+        if (bodies[i].alive && (soft->inertias[i].locks || cm_body_reports(&bodies[i]))) {
             return true;
         }
     }
@@ -38,8 +35,8 @@ bool cm_soft_is_special(const carom_world *world, const cm_soft *soft, uint32_t 
     const cm_body *bodies = cm_bodies(world);
     return soft->inertias[m->body_a].locks || soft->inertias[m->body_b].locks ||
            cm_shape_rubs(cm_shapes(world) + contact->shape_a) ||
-           cm_shape_rubs(cm_shapes(world) + contact->shape_b) || reports(&bodies[m->body_a]) ||
-           reports(&bodies[m->body_b]);
+           cm_shape_rubs(cm_shapes(world) + contact->shape_b) ||
+           cm_body_reports(&bodies[m->body_a]) || cm_body_reports(&bodies[m->body_b]);
 }
 
 // Packing ----------------------------------------------------------------------------------------
@@ -135,7 +132,7 @@ static carom_vec3 mix(float x, carom_vec3 a, float y, carom_vec3 b, float z, car
 
 static void add_wrench(carom_world *world, uint32_t slot, carom_vec3 force, carom_vec3 torque)
 {
-    if (reports(cm_bodies(world) + slot)) {
+    if (cm_body_reports(cm_bodies(world) + slot)) {
         cm_body *body = cm_body_change(world, slot);
         body->contact_force = cm_add(body->contact_force, force);
         body->contact_torque = cm_add(body->contact_torque, torque);
@@ -174,17 +171,27 @@ static carom_vec3 stored(carom_vec3 v)
                   cm_abs(v.z) >= CM_SOFT_TINY ? v.z : 0.0f);
 }
 
-// A contact of what sleeps pushes on as in the last substep before.
-static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row, uint32_t first_point)
+static const void *at_rest(const carom_world *world, cm_section section)
 {
-    const cm_contact *contact = cm_contacts(world) + row;
-    const cm_kept_manifold *kept = (cm_kept_manifold *)cm_rows(world, CM_SECTION_manifold) + row;
+    return cm_contact_row(world, section, true, 0, 0);
+}
+
+// A contact at rest pushes on as in the last substep before.
+static void store_resting(carom_world *world, const cm_soft *soft, uint32_t row,
+                          uint32_t first_point)
+{
+    const cm_contact *contact = (const cm_contact *)at_rest(world, CM_SECTION_contact) + row;
+    const cm_kept_manifold *kept =
+        (const cm_kept_manifold *)at_rest(world, CM_SECTION_manifold) + row;
     const cm_kept_point *points =
-        (cm_kept_point *)cm_rows(world, CM_SECTION_kept_point) + first_point;
-    const cm_soft_contact *impulses = &soft->contacts[row];
+        (const cm_kept_point *)at_rest(world, CM_SECTION_kept_point) + first_point;
+    const cm_soft_point *pushes =
+        (const cm_soft_point *)at_rest(world, CM_SECTION_soft_point) + first_point;
+    const cm_soft_contact *impulses =
+        (const cm_soft_contact *)at_rest(world, CM_SECTION_soft_contact) + row;
     uint32_t a = cm_shapes(world)[contact->shape_a].body;
     uint32_t b = cm_shapes(world)[contact->shape_b].body;
-    if (!reports(&cm_bodies(world)[a]) && !reports(&cm_bodies(world)[b])) {
+    if (!cm_body_reports(&cm_bodies(world)[a]) && !cm_body_reports(&cm_bodies(world)[b])) {
         return;
     }
     float rate = 1.0f / soft->h;
@@ -192,7 +199,7 @@ static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row, ui
     carom_vec3 normal = kept->normal;
     float sum = 0.0f;
     for (uint32_t k = 0; k < contact->point_count; k++) {
-        float p = rate * soft->points[first_point + k].normal_impulse;
+        float p = rate * pushes[k].normal_impulse;
         carom_vec3 arm = points[k].anchor;
         force = cm_mul_add(force, p, normal);
         torque = cm_add(torque, cm_cross(arm, cm_scale(p, normal)));
@@ -208,18 +215,39 @@ static void store_kept(carom_world *world, const cm_soft *soft, uint32_t row, ui
     add_wrench(world, a, cm_scale(-1.0f, force), cm_scale(-1.0f, torque));
 }
 
-void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
+// Every body that is told what contacts do to it.
+static void for_reporters(carom_world *world, void (*tell)(carom_world *world, uint32_t slot))
 {
-    if (!soft->special) {
-        return;
-    }
-    const cm_body *bodies = cm_bodies(world);
-    carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);
-    for (uint32_t i = 0; i < soft->body_count; i++) {
-        if (bodies[i].alive && reports(&bodies[i])) {
-            cm_body_set_contact(world, i, zero, zero);
+    uint32_t pages = (world->state.body_slots + CM_PAGE_ROWS - 1) / CM_PAGE_ROWS;
+    for (uint32_t i = 0; i < pages; i++) {
+        uint64_t bits = cm_pages(world, CM_SECTION_body)[i].reports;
+        for (; bits != 0; bits &= bits - 1) {
+            tell(world, i * CM_PAGE_ROWS + (uint32_t)__builtin_ctzll(bits));
         }
     }
+}
+
+static void forget_wrench(carom_world *world, uint32_t slot)
+{
+    const carom_vec3 zero = {0};
+    cm_body_set_contact(world, slot, zero, zero);
+}
+
+static void finish_wrench(carom_world *world, uint32_t slot)
+{
+    const carom_vec3 zero = {0};
+    const cm_body *body = &cm_bodies(world)[slot];
+    bool sound = cm_vec_is_finite(body->contact_force) && cm_vec_is_finite(body->contact_torque);
+    cm_body_set_contact(world, slot, sound ? stored(body->contact_force) : zero,
+                        sound ? stored(body->contact_torque) : zero);
+}
+
+void cm_soft_store_wrenches(carom_world *world, const cm_soft *soft)
+{
+    if (world->known.reports == 0) {
+        return;
+    }
+    for_reporters(world, forget_wrench);
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
         const cm_soft_group *g = &soft->groups[i];
         for (uint32_t lane = 0; g->special && lane < CM_SOFT_WIDE && g->row[lane] != CM_NONE;
@@ -227,20 +255,10 @@ void cm_soft_store_wrenches(carom_world *world, const cm_scratch *scratch, const
             store_lane(world, soft, i, lane);
         }
     }
-    uint32_t point = 0;
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        if (scratch->manifolds[i].body_a == CM_NONE) {
-            store_kept(world, soft, i, point);
-        }
-        point += cm_contacts(world)[i].point_count;
+    const cm_contact *resting = at_rest(world, CM_SECTION_contact);
+    for (uint32_t i = 0, point = 0; i < world->resting.rows; i++) {
+        store_resting(world, soft, i, point);
+        point += resting[i].point_count;
     }
-    for (uint32_t i = 0; i < soft->body_count; i++) {
-        const cm_body *body = &bodies[i];
-        if (body->alive && reports(body)) {
-            bool sound =
-                cm_vec_is_finite(body->contact_force) && cm_vec_is_finite(body->contact_torque);
-            cm_body_set_contact(world, i, sound ? stored(body->contact_force) : zero,
-                                sound ? stored(body->contact_torque) : zero);
-        }
-    }
+    for_reporters(world, finish_wrench);
 }
