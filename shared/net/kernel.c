@@ -31,10 +31,9 @@ uint64_t cm_kernel_now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-int cm_kernel_socket_create(cm_net *net, bool stream)
+int cm_kernel_socket_create(cm_net *net)
 {
-    int type = (stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    int socket_fd = socket(AF_INET, type, 0);
+    int socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket_fd >= 0) {
         net->last_socket = socket_fd;
     }

@@ -42,7 +42,6 @@ struct cm_net {
     cm_link_def link; // kernel: of every socket; virtual: of sockets without one of their own
     cm_net_stats stats;
     uint64_t number; // of the next datagram queued
-    uint32_t time_offset_ms;
     uint64_t trace;
     cm_stand_ins *stand_ins; // NULL: none was ever taken
     cm_address sender;       // of the datagram received last
@@ -85,7 +84,7 @@ bool cm_virtual_socket_ready(cm_net *net, int socket);
 void cm_virtual_socket_destroy(cm_net *net, int socket);
 
 uint64_t cm_kernel_now_us(void);
-int cm_kernel_socket_create(cm_net *net, bool stream);
+int cm_kernel_socket_create(cm_net *net);
 void cm_kernel_receive_buffer(int socket, int size);
 int cm_kernel_socket_bind(int socket, const cm_address *address);
 int cm_kernel_socket_address(int socket, cm_address *address);

@@ -1,6 +1,6 @@
-// ENet's own socket and time functions, defined here: Debian's library calls them through its
-// procedure linkage table, so ours, being visible in the executable, take their place. Hidden ones
-// would silently do nothing; cm_net_took shows that they took.
+// The socket and time functions that ENet's hosts call, defined here: Debian's library calls them
+// through its procedure linkage table, so ours, being visible in the executable, take their place.
+// Hidden ones would silently do nothing; cm_net_took shows that they took.
 //
 // Invariants: a send always reports success (ENet would abort its loop over all peers); receive
 // gives above 0 for a datagram and 0 for none now. ENet would take an empty datagram for an empty
@@ -11,14 +11,10 @@
 
 #include <dlfcn.h>
 #include <enet/enet.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/select.h>
 #include <sys/socket.h>
-
-#include "shared/transport/socket_address.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 
@@ -45,11 +41,6 @@ _Static_assert(offsetof(ENetBuffer, dataLength) == offsetof(cm_net_buffer, size)
 
 // Time and chance --------------------------------------------------------------------------------
 
-static uint32_t now_ms(const cm_net *net)
-{
-    return (uint32_t)(cm_net_now_us(net) / 1000u);
-}
-
 VISIBLE enet_uint32 enet_time_get(void)
 {
     cm_net *net = cm_net_current();
@@ -57,13 +48,7 @@ VISIBLE enet_uint32 enet_time_get(void)
     if (!net->is_virtual) {
         cm_kernel_pump(net);
     }
-    return now_ms(net) + net->time_offset_ms;
-}
-
-VISIBLE void enet_time_set(enet_uint32 time)
-{
-    cm_net *net = cm_net_current();
-    net->time_offset_ms = time - now_ms(net);
+    return (enet_uint32)(cm_net_now_us(net) / 1000u);
 }
 
 // enet_host_create adds the seed below to the host's address, and connect ids follow from the sum.
@@ -108,10 +93,10 @@ VISIBLE ENetSocket enet_socket_create(ENetSocketType type)
 {
     cm_net *net = cm_net_current();
     cm_net_called |= CALLED_CREATE;
-    if (net->is_virtual) {
-        return type == ENET_SOCKET_TYPE_DATAGRAM ? cm_virtual_socket_create(net) : ENET_SOCKET_NULL;
+    if (type != ENET_SOCKET_TYPE_DATAGRAM) {
+        return ENET_SOCKET_NULL;
     }
-    return cm_kernel_socket_create(net, type == ENET_SOCKET_TYPE_STREAM);
+    return net->is_virtual ? cm_virtual_socket_create(net) : cm_kernel_socket_create(net);
 }
 
 // ENet's addresses and ours. A stand-in that was freed is the address of nobody.
@@ -158,62 +143,6 @@ VISIBLE int enet_socket_get_address(ENetSocket socket, ENetAddress *address)
     return result;
 }
 
-VISIBLE int enet_socket_listen(ENetSocket socket, int backlog)
-{
-    return cm_net_current()->is_virtual ? -1 : listen(socket, backlog < 0 ? SOMAXCONN : backlog);
-}
-
-VISIBLE ENetSocket enet_socket_accept(ENetSocket socket, ENetAddress *address)
-{
-    struct sockaddr_storage in;
-    socklen_t size = sizeof in;
-    cm_address from;
-    if (cm_net_current()->is_virtual) {
-        return ENET_SOCKET_NULL;
-    }
-    int accepted = accept(socket, (struct sockaddr *)&in, &size);
-    if (accepted >= 0 && address != NULL && cm_socket_address_read(&in, &from)) {
-        *address = to_enet(&from);
-    }
-    return accepted >= 0 ? accepted : ENET_SOCKET_NULL;
-}
-
-VISIBLE int enet_socket_connect(ENetSocket socket, const ENetAddress *address)
-{
-    const cm_net *net = cm_net_current();
-    if (net->is_virtual) {
-        return -1;
-    }
-    struct sockaddr_storage in;
-    cm_address to = from_enet(net, address);
-    int result = connect(socket, (struct sockaddr *)&in, cm_socket_address_write(&to, &in));
-    return result != 0 && errno == EINPROGRESS ? 0 : result;
-}
-
-VISIBLE int enet_socket_shutdown(ENetSocket socket, ENetSocketShutdown how)
-{
-    return cm_net_current()->is_virtual ? 0 : shutdown(socket, (int)how);
-}
-
-// SOL_SOCKET's name for an option, or -1: another kind.
-static int kernel_option(ENetSocketOption option)
-{
-    switch (option) {
-    case ENET_SOCKOPT_BROADCAST:
-        return SO_BROADCAST;
-    case ENET_SOCKOPT_RCVBUF:
-        return SO_RCVBUF;
-    case ENET_SOCKOPT_SNDBUF:
-        return SO_SNDBUF;
-    case ENET_SOCKOPT_REUSEADDR:
-        return SO_REUSEADDR;
-    case ENET_SOCKOPT_ERROR:
-        return SO_ERROR;
-    default:
-        return -1;
-    }
-}
-
 VISIBLE int enet_socket_set_option(ENetSocket socket, ENetSocketOption option, int value)
 {
     cm_net_called |= CALLED_OPTION;
@@ -224,19 +153,9 @@ VISIBLE int enet_socket_set_option(ENetSocket socket, ENetSocketOption option, i
         cm_kernel_receive_buffer(socket, value);
         return 0;
     }
-    int name = kernel_option(option);
-    return name < 0 ? -1 : setsockopt(socket, SOL_SOCKET, name, &value, sizeof value);
-}
-
-VISIBLE int enet_socket_get_option(ENetSocket socket, ENetSocketOption option, int *value)
-{
-    socklen_t size = sizeof *value;
-    *value = 0;
-    if (cm_net_current()->is_virtual) {
-        return option == ENET_SOCKOPT_ERROR ? 0 : -1;
-    }
-    int name = kernel_option(option);
-    return name < 0 ? -1 : getsockopt(socket, SOL_SOCKET, name, value, &size);
+    int name = option == ENET_SOCKOPT_BROADCAST ? SO_BROADCAST : SO_SNDBUF;
+    bool known = name == SO_BROADCAST || option == ENET_SOCKOPT_SNDBUF;
+    return known ? setsockopt(socket, SOL_SOCKET, name, &value, sizeof value) : -1;
 }
 
 VISIBLE void enet_socket_destroy(ENetSocket socket)
@@ -308,16 +227,6 @@ VISIBLE int enet_socket_wait(ENetSocket socket, enet_uint32 *condition, enet_uin
     }
     *condition = (enet_uint32)ready;
     return 0;
-}
-
-VISIBLE int enet_socketset_select(ENetSocket most, ENetSocketSet *read_set,
-                                  ENetSocketSet *write_set, enet_uint32 timeout)
-{
-    if (cm_net_current()->is_virtual) {
-        return 0;
-    }
-    struct timeval t = {(time_t)(timeout / 1000), (suseconds_t)(timeout % 1000 * 1000)};
-    return select(most + 1, read_set, write_set, NULL, &t);
 }
 
 // A host that connects to itself on a net of its own calls every function that matters.

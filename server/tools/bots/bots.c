@@ -34,13 +34,6 @@ static void on_signal(int signal_number)
     stop = 1;
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
 // A comeback is seen with its first view: the gap is the time since the last one before it.
 static void watch_views(cm_bot_result *result, const carom_client_stats *before, uint64_t now)
 {
@@ -76,7 +69,7 @@ static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
 
 static void sleep_until(uint64_t due)
 {
-    uint64_t now = now_us();
+    uint64_t now = cm_net_now_us(NULL);
     if (due > now) {
         struct timespec t = {(time_t)((due - now) / 1000000u),
                              (long)((due - now) % 1000000u) * 1000};
@@ -143,10 +136,10 @@ static void connect_due(bot *bots, const cm_bots_options *options, uint64_t star
 // Plays until the time is over or a signal comes. The time counts from when all play.
 static void play(bot *bots, const cm_bots_options *options)
 {
-    uint64_t start = now_us(), due = start, began = 0;
+    uint64_t start = cm_net_now_us(NULL), due = start, began = 0;
     uint32_t count = options->count;
     while (!stop) {
-        uint64_t now = now_us();
+        uint64_t now = cm_net_now_us(NULL);
         connect_due(bots, options, start, now);
         bool any = false;
         for (uint32_t i = 0; i < count; i++) {
@@ -168,7 +161,7 @@ static void play(bot *bots, const cm_bots_options *options)
 
 static void leave(bot *bots, uint32_t count)
 {
-    uint64_t start = now_us();
+    uint64_t start = cm_net_now_us(NULL);
     for (uint32_t i = 0; i < count; i++) {
         bot *b = &bots[i];
         carom_client_state state = carom_client_get_state(b->client);
@@ -178,8 +171,8 @@ static void leave(bot *bots, uint32_t count)
         carom_client_disconnect(b->client, start);
     }
     bool any = true;
-    while (any && now_us() - start < FAREWELL_US) {
-        uint64_t now = now_us();
+    while (any && cm_net_now_us(NULL) - start < FAREWELL_US) {
+        uint64_t now = cm_net_now_us(NULL);
         any = false;
         for (uint32_t i = 0; i < count; i++) {
             carom_client_update(bots[i].client, now);

@@ -139,9 +139,8 @@ static bool copy_tracks(const cm_gltf *g, FILE *out)
 
 static void put_u32(FILE *out, uint64_t value)
 {
-    for (int i = 0; i < 4; i++) {
-        fputc((int)(value >> (8 * i) & 0xff), out);
-    }
+    const uint32_t number = (uint32_t)value;
+    fwrite(&number, sizeof number, 1, out);
 }
 
 static bool write_file(const cm_gltf *g, FILE *out)

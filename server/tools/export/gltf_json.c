@@ -89,12 +89,8 @@ uint64_t cm_gltf_bytes(const cm_gltf *g)
 
 static void put_f32(FILE *out, double value)
 {
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
-    for (int i = 0; i < 4; i++) {
-        fputc((int)(bits >> (8 * i) & 0xff), out);
-    }
+    const float single = (float)value;
+    fwrite(&single, sizeof single, 1, out);
 }
 
 void cm_gltf_put_times(const cm_gltf *g, FILE *out)
@@ -106,25 +102,18 @@ void cm_gltf_put_times(const cm_gltf *g, FILE *out)
 
 static void put_mesh(const cm_gltf_mesh *mesh, FILE *out)
 {
-    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        put_f32(out, (double)mesh->vertices[i].x);
-        put_f32(out, (double)mesh->vertices[i].y);
-        put_f32(out, (double)mesh->vertices[i].z);
-    }
-    for (uint32_t i = 0; i < index_bytes(mesh) / 2; i++) {
-        uint16_t index = i < mesh->index_count ? mesh->indices[i] : 0;
-        fputc(index & 0xff, out);
-        fputc(index >> 8, out);
-    }
+    const uint16_t none = 0; // to a whole word
+    fwrite(mesh->vertices, sizeof mesh->vertices[0], mesh->vertex_count, out);
+    fwrite(mesh->indices, sizeof mesh->indices[0], mesh->index_count, out);
+    fwrite(&none, sizeof none, mesh->index_count % 2u, out);
 }
 
 // The times at which a body's visibility changes: hidden, visible, hidden; strictly ascending.
 static void seen_times(const cm_gltf *g, const cm_gltf_body *body, double times[3])
 {
-    times[0] = body->first > 0 ? 0.0 : -1.0;
+    times[0] = 0.0;
     times[1] = (double)body->first * g->step_s;
     times[2] = (double)(body->last + 1) * g->step_s;
-    times[0] = times[0] < 0.0 ? 0.0 : times[0];
     times[1] = times[1] > 0.0 ? times[1] : g->step_s / 2.0;
 }
 
@@ -196,11 +185,21 @@ static void print_capsule(FILE *out, const cm_gltf_body *body, const carom_shape
                (carom_vec3){r, s->half_height, r});
 }
 
+// The number of a shape's hull; hull_count: it has none that is known.
+static uint32_t hull_of(const cm_gltf *g, const carom_shape_def *s)
+{
+    uint32_t hull = 0;
+    while (hull < g->hull_count && g->hulls[hull] != s->hull) {
+        hull++;
+    }
+    return hull;
+}
+
 static void print_shape(const cm_gltf *g, FILE *out, const cm_gltf_body *body,
                         const carom_shape_def *s)
 {
     float r = s->radius, size = (float)PLANE_SIZE;
-    uint32_t hull = 0;
+    uint32_t hull;
     switch (s->type) {
     case CAROM_SHAPE_SPHERE:
         print_part(out, body, CM_GLTF_SPHERE, s->position, s->orientation, (carom_vec3){r, r, r});
@@ -220,9 +219,7 @@ static void print_shape(const cm_gltf *g, FILE *out, const cm_gltf_body *body,
                    (carom_vec3){r, s->half_height, r});
         break;
     default:
-        while (hull < g->hull_count && g->hulls[hull] != s->hull) {
-            hull++;
-        }
+        hull = hull_of(g, s);
         if (hull < g->hull_count) {
             print_part(out, body, CM_GLTF_FORMS + hull, s->position, s->orientation,
                        (carom_vec3){1.0f, 1.0f, 1.0f});
@@ -231,22 +228,14 @@ static void print_shape(const cm_gltf *g, FILE *out, const cm_gltf_body *body,
     }
 }
 
-static bool is_drawn(const cm_gltf *g, const carom_shape_def *s)
-{
-    for (uint32_t i = 0; s->type == CAROM_SHAPE_HULL && i < g->hull_count; i++) {
-        if (g->hulls[i] == s->hull) {
-            return true;
-        }
-    }
-    return s->type != CAROM_SHAPE_HULL;
-}
-
 static uint32_t parts_of(const cm_gltf *g, const cm_gltf_body *body)
 {
     uint32_t parts = 0;
     for (uint32_t i = 0; i < body->shape_count; i++) {
         uint32_t one = body->shapes[i].type == CAROM_SHAPE_CAPSULE ? 3 : 1;
-        parts += is_drawn(g, &body->shapes[i]) ? one : 0;
+        bool drawn = body->shapes[i].type != CAROM_SHAPE_HULL ||
+                     hull_of(g, &body->shapes[i]) < g->hull_count;
+        parts += drawn ? one : 0;
     }
     return parts;
 }
