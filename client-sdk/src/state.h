@@ -26,7 +26,6 @@ struct carom_client {
     uint8_t user_data[CAROM_USER_DATA_MAX];
     carom_client_state state, announced;
     carom_reason reason;
-    carom_result open_result;
     uint64_t now_us;
     uint64_t deadline_us;         // of connecting, joining, leaving
     uint64_t heard_us;            // when a datagram of the server came last

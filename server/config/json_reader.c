@@ -263,16 +263,6 @@ bool cm_json_bool(cm_json_reader *reader, const cm_json_value *object, const cha
     return json_is_true(value);
 }
 
-const char *cm_json_string(cm_json_reader *reader, const cm_json_value *object, const char *key,
-                           const char *fallback)
-{
-    const cm_json_value *value = json_object_get(object, key);
-    if (value != NULL && !json_is_string(value)) {
-        cm_json_fail(reader, key, "expected a text");
-    }
-    return value == NULL || reader->failed ? fallback : json_string_value(value);
-}
-
 uint32_t cm_json_choice(cm_json_reader *reader, const cm_json_value *object, const char *key,
                         const char *choices)
 {

@@ -75,9 +75,6 @@ double cm_json_number(cm_json_reader *reader, const cm_json_value *object, const
                       double low, double high, const double *fallback);
 bool cm_json_bool(cm_json_reader *reader, const cm_json_value *object, const char *key,
                   bool fallback);
-// A text; the fallback where the key is missing.
-const char *cm_json_string(cm_json_reader *reader, const cm_json_value *object, const char *key,
-                           const char *fallback);
 // One of `choices` ("a|b|c"): its index; the first one where the key is missing.
 uint32_t cm_json_choice(cm_json_reader *reader, const cm_json_value *object, const char *key,
                         const char *choices);

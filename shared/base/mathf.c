@@ -9,14 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-// pi/2 in three parts and ln 2 in two: n times a leading part is exact for n below 2^20 (2^13).
+// pi/2 in three parts: n times a leading part is exact for n below 2^20.
 #define HALF_PI_1 0x1.921fb544p+0
 #define HALF_PI_2 0x1.0b4611a6p-34
 #define HALF_PI_3 0x1.3198a2e037073p-69
 #define TWO_BY_PI 0x1.45f306dc9c883p-1
-#define LN2_1     0x1.62e42fefa2p-1
-#define LN2_2     0x1.9ef35793c7673p-41
-#define BY_LN2    0x1.71547652b82fep+0
 
 static double absolute(double x)
 {
@@ -151,48 +148,6 @@ double cm_acos(double x)
         x = -1.0;
     }
     return cm_atan2(__builtin_sqrt((1.0 - x) * (1.0 + x)), x);
-}
-
-// 2^n as a double, n in [-1022, 1023].
-static double power_of_two(int64_t n)
-{
-    uint64_t bits = (uint64_t)(n + 1023) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-double cm_exp(double x)
-{
-    if (x != x) {
-        return 1.0;
-    }
-    if (x > 709.8) {
-        x = 709.8;
-    }
-    if (x < -746.0) {
-        return 0.0;
-    }
-    int64_t n = nearest(x * BY_LN2);
-    double m = (double)n;
-    double r = (x - m * LN2_1) - m * LN2_2;
-    // exp(r) - 1 on |r| <= 0.35: the terms left out are below 1e-17.
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    double value = 1.0 + (r + r * r * p);
-    // In two factors, so that neither leaves the range of a normal power.
-    int64_t half = n / 2;
-    return value * power_of_two(half) * power_of_two(n - half);
 }
 
 float cm_atan2f(float y, float x)

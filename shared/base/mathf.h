@@ -17,9 +17,6 @@ double cm_cos(double x);
 double cm_atan2(double y, double x);
 // In [0, pi], error at most 6e-16; |x| > 1 counts as 1, NaN as 1.
 double cm_acos(double x);
-// Relative error at most 4e-16 where the result is normal; infinite above 709.78, 0 below -745.2, 1
-// for NaN.
-double cm_exp(double x);
 
 float cm_atan2f(float y, float x);
 

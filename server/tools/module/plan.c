@@ -154,12 +154,6 @@ bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan
     return true;
 }
 
-void cm_plan_free(cm_plan *plan)
-{
-    free(plan->ticks);
-    plan->ticks = NULL;
-}
-
 cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick)
 {
     const cm_plan_tick *t = &plan->ticks[tick];

@@ -25,7 +25,6 @@ typedef struct cm_plan {
 
 // The game is asked which inputs it takes, and not changed. False: out of memory.
 bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan *plan);
-void cm_plan_free(cm_plan *plan);
 // The game's input for the step from tick `tick` to `tick` + 1.
 cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick);
 

@@ -69,25 +69,6 @@ Test(mathf, atan2_and_acos_are_as_exact_as_stated)
     cr_assert_eq(cm_acos((double)NAN), 0.0);
 }
 
-Test(mathf, exp_is_as_exact_as_stated)
-{
-    cm_rng rng;
-    cm_rng_seed(&rng, 3);
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        double high = i % 2 ? 1.0 : 708.0;
-        double x = in_range(&rng, -high, high);
-        long double exact = expl((long double)x);
-        cr_assert_lt(fabsl((long double)cm_exp(x) - exact), 4.0e-16L * exact, "exp %.17g", x);
-    }
-    cr_assert_eq(cm_exp(0.0), 1.0);
-    cr_assert_eq(cm_exp(-1.0e9), 0.0);
-    cr_assert_eq(cm_exp(-(double)INFINITY), 0.0);
-    cr_assert(isinf(cm_exp(710.0)));
-    cr_assert(isinf(cm_exp((double)INFINITY)));
-    cr_assert_eq(cm_exp((double)NAN), 1.0);
-    cr_assert(cm_exp(-740.0) > 0.0); // a denormal
-}
-
 Test(mathf, binary32_rounds_binary64)
 {
     cm_rng rng;
@@ -98,7 +79,7 @@ Test(mathf, binary32_rounds_binary64)
     }
 }
 
-// One number for 10,000 results: the same for every compiler, optimisation and architecture.
+// One number for 8,000 results: the same for every compiler, optimisation and architecture.
 Test(mathf, bits_are_the_same_everywhere)
 {
     cm_rng rng;
@@ -106,13 +87,13 @@ Test(mathf, bits_are_the_same_everywhere)
     cm_hash hash = cm_hash_begin(0);
     for (uint32_t i = 0; i < 2000; i++) {
         double x = in_range(&rng, -20.0, 20.0), y = in_range(&rng, -20.0, 20.0);
-        double results[5] = {cm_sin(x), cm_cos(x), cm_atan2(y, x), cm_acos(x / 20.0), cm_exp(x)};
-        for (uint32_t k = 0; k < 5; k++) {
+        double results[4] = {cm_sin(x), cm_cos(x), cm_atan2(y, x), cm_acos(x / 20.0)};
+        for (uint32_t k = 0; k < 4; k++) {
             uint64_t bits;
             memcpy(&bits, &results[k], sizeof bits);
             cm_hash_u64(&hash, bits);
         }
     }
-    cr_assert_eq(cm_hash_end(&hash), UINT64_C(0xa96382b7342fb64c), "%016llx",
+    cr_assert_eq(cm_hash_end(&hash), UINT64_C(0xef9db13137c48b80), "%016llx",
                  (unsigned long long)cm_hash_end(&hash));
 }
