@@ -248,6 +248,38 @@ void cm_row_load(cm_section section, const void *row, uint32_t *words)
     }
 }
 
+// With the section known when it is compiled, words of a row stay in registers.
+__attribute__((always_inline)) static inline void hash_rows(cm_section section, uint32_t words,
+                                                            size_t stride, const char *rows,
+                                                            uint32_t count, cm_chains *chains)
+{
+    cm_chains c = *chains;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t word[CM_ROW_WORDS_MAX + 1];
+        load_row(section, rows + i * stride, word);
+        word[words] = 0;
+#pragma GCC unroll 32
+        for (uint32_t k = 0; k < words; k += 2) {
+            cm_chain(&c.link[k / 2 % CM_CHAINS], word[k] | (uint64_t)word[k + 1] << 32);
+        }
+    }
+    *chains = c;
+}
+
+void cm_rows_hash(cm_section section, const void *rows, uint32_t count, cm_chains *chains)
+{
+    switch (section) {
+#define SECTION(section, type, padding)                                                            \
+    case CM_SECTION_##section:                                                                     \
+        hash_rows(CM_SECTION_##section, end_##section - base_##section, sizeof(type), rows, count, \
+                  chains);                                                                         \
+        break;
+#include "shared/sim/state/fields.def"
+    default:
+        break;
+    }
+}
+
 bool cm_row_store(cm_section section, const uint32_t *words, void *row)
 {
     memset(row, 0, sections[section].stride);

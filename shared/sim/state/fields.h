@@ -52,4 +52,20 @@ void *cm_section_change(carom_world *world, cm_section section, uint32_t row);
 void cm_row_load(cm_section section, const void *row, uint32_t *words);
 bool cm_row_store(cm_section section, const uint32_t *words, void *row);
 
+// A hash of words, two at a time: four chains, taken in turn by the pairs of a row, so that none
+// waits for another. Each link can be undone, so that a change of one value cannot be lost.
+#define CM_CHAINS 4u
+typedef struct cm_chains {
+    uint64_t link[CM_CHAINS];
+} cm_chains;
+
+static inline void cm_chain(uint64_t *link, uint64_t pair)
+{
+    uint64_t s = (*link ^ pair) * UINT64_C(0xd6e8feb86659fd93);
+    *link = s << 32 | s >> 32;
+}
+
+// Rows of a section that lie one after the other; a last word without a partner has zero.
+void cm_rows_hash(cm_section section, const void *rows, uint32_t count, cm_chains *chains);
+
 #endif

@@ -290,56 +290,26 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     return CAROM_OK;
 }
 
-// Four chains, taken in turn, so that none waits for another; joined at the end. Two words at a
-// time. Each link can be undone, so that a change of one value cannot be lost.
-#define CHAINS 4u
-
-typedef struct chains {
-    uint64_t link[CHAINS];
-} chains;
-
-static inline void hash_pair(chains *c, uint32_t chain, uint64_t pair)
+static void hash_row(cm_chains *c, cm_section section, const void *row)
 {
-    uint64_t s = (c->link[chain] ^ pair) * UINT64_C(0xd6e8feb86659fd93);
-    c->link[chain] = s << 32 | s >> 32;
+    cm_rows_hash(section, row, 1, c);
 }
 
-static inline void hash_row(chains *c, cm_section section, const void *row)
-{
-    uint32_t words[CM_ROW_WORDS_MAX + 1];
-    uint32_t count = cm_section_words(section);
-    cm_row_load(section, row, words);
-    words[count] = 0;
-    for (uint32_t i = 0; i < count; i += 2) {
-        hash_pair(c, i / 2 % CHAINS, words[i] | (uint64_t)words[i + 1] << 32);
-    }
-}
-
-static void hash_contacts(chains *c, const carom_world *world, cm_section section)
+static void hash_contacts(cm_chains *c, const carom_world *world, cm_section section)
 {
     uint32_t stride = cm_section_stride(section);
     cm_contact_run run = {0};
     while (cm_has_rows(world, section) && cm_contacts_next(world, &run)) {
         bool points = section >= CM_POINTS_FIRST;
         uint32_t row = points ? run.point : run.row, rows = points ? run.points : run.rows;
-        for (uint32_t i = row; i < row + rows; i++) {
-            hash_row(c, section, cm_contact_row(world, section, run.resting, i, stride));
-        }
-    }
-}
-
-static void hash_rows(chains *c, const carom_world *world, cm_section section)
-{
-    uint32_t rows = cm_section_rows(world, section);
-    for (uint32_t i = 0; i < rows; i++) {
-        hash_row(c, section, cm_section_row(world, section, i));
+        cm_rows_hash(section, cm_contact_row(world, section, run.resting, row, stride), rows, c);
     }
 }
 
 uint64_t carom_world_hash(const carom_world *world)
 {
     const cm_world_state all = cm_whole_state(world), *state = &all;
-    chains hash = {{1, 2, 3, 4}};
+    cm_chains hash = {{1, 2, 3, 4}};
     hash_row(&hash, CM_SECTION_world, state);
     for (uint32_t i = 0; i < state->body_slots; i++) {
         const cm_body *body = &cm_bodies(world)[i];
@@ -348,7 +318,7 @@ uint64_t carom_world_hash(const carom_world *world)
             hash_row(&hash, CM_SECTION_body, body);
         } else {
             // Of a dead slot only the generation can change the future.
-            hash_pair(&hash, 0, body->generation);
+            cm_chain(&hash.link[0], body->generation);
         }
     }
     for (uint32_t i = 0; i < state->shape_slots; i++) {
@@ -356,7 +326,7 @@ uint64_t carom_world_hash(const carom_world *world)
         if (shape->alive) {
             hash_row(&hash, CM_SECTION_shape, shape);
         } else {
-            hash_pair(&hash, 0, shape->generation);
+            cm_chain(&hash.link[0], shape->generation);
         }
     }
     for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
@@ -367,12 +337,12 @@ uint64_t carom_world_hash(const carom_world *world)
         if (joint->alive) {
             hash_row(&hash, CM_SECTION_joint, joint);
         } else {
-            hash_pair(&hash, 0, joint->generation);
+            cm_chain(&hash.link[0], joint->generation);
         }
     }
-    hash_rows(&hash, world, CM_SECTION_rule);
+    cm_rows_hash(CM_SECTION_rule, cm_rules(world), state->rule_count, &hash);
     cm_hash whole = cm_hash_begin(CM_WORLD_MAGIC);
-    for (uint32_t i = 0; i < CHAINS; i++) {
+    for (uint32_t i = 0; i < CM_CHAINS; i++) {
         cm_hash_u64(&whole, hash.link[i]);
     }
     return cm_hash_end(&whole);
