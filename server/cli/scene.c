@@ -6,6 +6,7 @@
 
 #include "server/cli/cli.h"
 #include "server/cli/load.h"
+#include "server/config/room_spec.h"
 #include "server/node/module_loader.h"
 #include "server/ops/log.h"
 #include "server/tools/offline/offline.h"
@@ -259,30 +260,33 @@ static int run_delete(const char *name, const char *db)
 static bool print_room(void *context, const cm_room_row *room)
 {
     (void)context;
-    char name[4 * CM_NAME_MAX], scene[4 * CM_NAME_MAX];
+    char name[4 * CM_NAME_MAX], scene[4 * CM_ROOM_SPEC_MAX];
     cm_utf8_printable(room->name, name, sizeof name);
-    cm_utf8_printable(room->scene, scene, sizeof scene);
+    cm_utf8_printable(room->spec, scene, sizeof scene);
     printf("%s\t%s\n", name, scene);
     return !ferror(stdout);
 }
 
 static int add_room(const char *text, const char *db)
 {
+    static cm_room_list list; // large
     cm_room_row room;
     cm_scene_error error;
-    const char *equals = strchr(text, '=');
-    size_t length = equals != NULL ? (size_t)(equals - text) : 0;
-    if (length == 0 || length >= sizeof room.name || strlen(equals + 1) >= sizeof room.scene) {
-        cm_cli_error("scene rooms: --add: '%.40s', expected NAME=SCENE, each of 1 to %u bytes",
+    char wrong[512] = "expected one room";
+    if (!cm_room_list_add(&list, text, wrong, sizeof wrong) || list.count != 1) {
+        cm_cli_error("scene rooms: --add: %s", wrong);
+        return CM_STATUS_USAGE;
+    }
+    if (strlen(list.rooms[0].scene) >= sizeof room.scene ||
+        strlen(strchr(text, '=') + 1) >= sizeof room.spec) {
+        cm_cli_error("scene rooms: --add: '%.40s', expected NAME=SCENE:KEY=NUMBER, each of 1 to %u "
+                     "bytes",
                      text, CM_NAME_MAX - 1);
         return CM_STATUS_USAGE;
     }
-    snprintf(room.name, sizeof room.name, "%.*s", (int)length, text);
-    snprintf(room.scene, sizeof room.scene, "%s", equals + 1);
-    if (!cm_utf8_is_name(room.name, CM_NAME_MAX - 1)) {
-        cm_cli_error("scene rooms: --add: expected a name of printable characters");
-        return CM_STATUS_USAGE;
-    }
+    memcpy(room.name, list.rooms[0].name, sizeof list.rooms[0].name);
+    snprintf(room.scene, sizeof room.scene, "%s", list.rooms[0].scene);
+    snprintf(room.spec, sizeof room.spec, "%s", strchr(text, '=') + 1);
     carom_result result = cm_room_db_save(db, &room, &error);
     return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
 }
@@ -371,7 +375,7 @@ const cm_command cm_scene_command = {
     "imports, exports, lists and checks scenes\n"
     "usage: carom scene import FILE|export NAME|list|validate FILE...|show NAME|delete NAME\n"
     "                   [--db FILE] [--module FILE.so]\n"
-    "       carom scene rooms [--add NAME=SCENE|--remove NAME] [--db FILE]\n"
+    "       carom scene rooms [--add NAME=SCENE[:KEY=NUMBER...]|--remove NAME] [--db FILE]\n"
     "\n"
     "  import FILE    checks a scene file and keeps it under its name (or --name NAME);\n"
     "                 another scene under a known name is its next version\n"
@@ -380,7 +384,8 @@ const cm_command cm_scene_command = {
     "  show NAME      one JSON object: counts, limits, module, hash of tick 0\n"
     "  delete NAME    forgets a scene, all its versions\n"
     "  rooms          one line for each room to start: its name, its scene's; --add and --remove\n"
-    "                 change them. serve starts such a room where no scene is named\n"
+    "                 change them, with numbers as serve's --room has them. serve starts such\n"
+    "                 a room where no scene is named\n"
     "  validate FILE  checks scene files (- is standard input) and prints nothing but what is\n"
     "                 wrong with them: every error and warning that it can find\n"
     "  --module       a game module that scenes may name; may be repeated\n"

@@ -89,8 +89,27 @@ typedef struct catalogue {
     carom_result result;
 } catalogue;
 
+// A row as --room has it, NAME=SCENE:KEY=NUMBER… False, with what is wrong: it is none.
+static bool read_row(const cm_room_row *row, cm_room_spec *spec, char *error, size_t error_size)
+{
+    static cm_room_list list; // large
+    char text[CM_NAME_MAX + CM_ROOM_SPEC_MAX + 1];
+    *spec = (cm_room_spec){.name = ""};
+    if (strchr(row->spec, ':') == NULL) { // of any name
+        snprintf(spec->name, sizeof spec->name, "%.*s", CAROM_ROOM_NAME_MAX, row->name);
+        snprintf(spec->scene, sizeof spec->scene, "%s", row->spec);
+        return true;
+    }
+    list.count = 0;
+    snprintf(text, sizeof text, "%s=%s", row->name, row->spec);
+    bool one = cm_room_list_add(&list, text, error, error_size) && list.count == 1;
+    *spec = list.rooms[0];
+    return one;
+}
+
 static bool add_row(void *context, const cm_room_row *row)
 {
+    char error[512] = "";
     catalogue *c = context;
     cm_room_spec spec = {0};
     if (!cm_room_name_is_valid(row->name)) {
@@ -100,8 +119,11 @@ static bool add_row(void *context, const cm_room_row *row)
                                      c->config->db, row->name, CAROM_ROOM_NAME_MAX);
         return goes_on(c->all, wrong, c->failure, &c->result);
     }
-    memcpy(spec.name, row->name, strlen(row->name) + 1); // valid: it fits
-    snprintf(spec.scene, sizeof spec.scene, "%s", row->scene);
+    if (!read_row(row, &spec, error, sizeof error)) {
+        carom_result wrong = cm_fail(c->failure, CAROM_ERROR_ARGUMENT, "serve: %s: room '%s': %s",
+                                     c->config->db, row->name, error);
+        return goes_on(c->all, wrong, c->failure, &c->result);
+    }
     carom_result one = add(c->config, c->rooms, &spec, true, c->failure);
     return goes_on(c->all, one, c->failure, &c->result);
 }
@@ -264,10 +286,8 @@ typedef struct sought {
 static bool is_sought(void *context, const cm_room_row *row)
 {
     sought *s = context;
-    s->found = strcmp(row->name, s->name) == 0 && strlen(row->scene) < sizeof s->spec->scene;
-    if (s->found) {
-        strcpy(s->spec->scene, row->scene);
-    }
+    char error[512];
+    s->found = strcmp(row->name, s->name) == 0 && read_row(row, s->spec, error, sizeof error);
     return !s->found;
 }
 

@@ -19,8 +19,10 @@ carom_result cm_room_db_save(const char *path, const cm_room_row *room, cm_scene
     carom_result result = cm_catalogue_change(
         path, CM_CATALOGUE_CHANGE,
         "INSERT OR REPLACE INTO rooms SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM scenes WHERE name "
-        "= ?2)",
-        CM_VALUES(CM_TEXT(room->name), CM_TEXT(room->scene)), &changes, error);
+        "= ?3)",
+        CM_VALUES(CM_TEXT(room->name), CM_TEXT(room->spec[0] != '\0' ? room->spec : room->scene),
+                  CM_TEXT(room->scene)),
+        &changes, error);
     return result == CAROM_OK && changes == 0
                ? missing(error, "scene", room->scene, "carom scene list")
                : result;
@@ -44,9 +46,9 @@ typedef struct listing {
 static cm_catalogue_row list_row(void *context, sqlite3_stmt *row)
 {
     const listing *to = context;
-    cm_room_row room;
+    cm_room_row room = {.scene = ""};
     if (!cm_column_text(row, 0, room.name, sizeof room.name) ||
-        !cm_column_text(row, 1, room.scene, sizeof room.scene)) {
+        !cm_column_text(row, 1, room.spec, sizeof room.spec)) {
         return CM_CATALOGUE_BAD;
     }
     return to->take(to->context, &room) ? CM_CATALOGUE_NEXT : CM_CATALOGUE_ENOUGH;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "server/cli/cli.h"
+#include "server/node/node_rooms.h"
 #include "tests/unit/cli/command.h"
 
 static command_result result;
@@ -142,6 +143,22 @@ Test(commands, bots_say_why)
     cr_expect_not_null(strstr(result.out, "\"connected\":0,"), "%s", result.out);
 }
 
+// As serve would start it.
+static void expect_room_of_catalogue(void)
+{
+    static cm_config config;
+    static cm_node_rooms rooms;
+    cm_failure failure;
+    cm_config_default(&config);
+    snprintf(config.db, sizeof config.db, "%s/a.db", folder);
+    cr_assert_eq(cm_node_rooms_load(&config, &rooms, NULL, &failure), CAROM_OK, "%s", failure.text);
+    cr_assert_eq(rooms.count, 1);
+    cr_expect_str_eq(rooms.rooms[0].spec.name, "hall");
+    cr_expect_eq(rooms.rooms[0].spec.max_players, 3);
+    cr_expect_eq(rooms.rooms[0].tick_rate, 30);
+    cm_node_rooms_free(&rooms);
+}
+
 Test(commands, scene_database)
 {
     run("scene import tests/scenes/hello.json --db %s/a.db", NULL);
@@ -155,6 +172,20 @@ Test(commands, scene_database)
     cr_assert_eq(strncmp(result.out, "hello\t14 bodies\t", 16), 0, "%s", result.out);
     cr_assert_not_null(strstr(result.out, "\nother\t"));
     cr_expect_not_null(strstr(result.out, ".000Z\tversion "), "as the log has times");
+
+    run("scene rooms --add 'hall=hello:max_players=3:tick_rate=30' --db %s/a.db", NULL);
+    cr_expect_eq(result.status, 0, "%s", result.err);
+    run("scene rooms --db %s/a.db", NULL);
+    cr_expect_str_eq(result.out, "hall\thello:max_players=3:tick_rate=30\n");
+    static const char *const bad[] = {"hall=hello:max_players=65", "hall=hello,b=hello", "hall",
+                                      "hall=none:max_players=3", "hall=hello:colour=1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "scene rooms --add '%s' --db %%s/a.db", bad[i]);
+        run(command, NULL);
+        cr_expect_eq(result.status, 2, "%s: %d", bad[i], result.status);
+    }
+    expect_room_of_catalogue();
 
     run("scene export hello --db %s/a.db", NULL);
     cr_assert_eq(result.status, 0);
