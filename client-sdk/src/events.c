@@ -1,7 +1,7 @@
 // See the header.
 #include "client-sdk/src/events.h"
 
-static void tell(const cm_event_log *log, carom_event_phase phase, const carom_event *event)
+static void deliver(const cm_event_log *log, carom_event_phase phase, const carom_event *event)
 {
     if (log->tell != NULL) {
         log->tell(log->context, phase, event);
@@ -17,7 +17,7 @@ static void cancel(cm_event_log *log, uint64_t last)
         if (open.event.tick > last) {
             log->open[kept++] = open;
         } else if (open.announced) {
-            tell(log, CAROM_EVENT_CANCELLED, &open.event);
+            deliver(log, CAROM_EVENT_CANCELLED, &open.event);
         }
     }
     log->count = kept;
@@ -65,7 +65,7 @@ void cm_event_log_tell(cm_event_log *log)
     for (uint32_t i = 0; i < log->count; i++) {
         if (!log->open[i].announced) {
             log->open[i].announced = true;
-            tell(log, CAROM_EVENT_PREDICTED, &log->open[i].event);
+            deliver(log, CAROM_EVENT_PREDICTED, &log->open[i].event);
         }
     }
 }
@@ -80,7 +80,7 @@ void cm_event_log_confirmed(cm_event_log *log, uint64_t tick, const carom_event 
         if (open != NULL) {
             *open = log->open[--log->count];
         }
-        tell(log, CAROM_EVENT_CONFIRMED, &events[i]);
+        deliver(log, CAROM_EVENT_CONFIRMED, &events[i]);
     }
     judge(log, tick);
 }

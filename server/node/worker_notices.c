@@ -4,7 +4,7 @@
 
 #define SECOND_US 1000000u
 
-static void tell(const cm_worker *worker, const cm_client *client, const cm_control *notice)
+static void send_notice(const cm_worker *worker, const cm_client *client, const cm_control *notice)
 {
     if (client != NULL && client->session.state == CM_SESSION_JOINED) {
         (void)cm_client_send(cm_host_transport(worker->host), client,
@@ -22,10 +22,10 @@ bool cm_worker_notify(cm_worker *worker, const char *name, uint32_t player, cons
     }
     cm_client *const *members = cm_hosted_room_roster(room)->members;
     for (uint32_t i = 0; all && i < CAROM_PLAYERS_MAX; i++) {
-        tell(worker, members[i], &notice);
+        send_notice(worker, members[i], &notice);
     }
     if (!all) {
-        tell(worker, members[player], &notice);
+        send_notice(worker, members[player], &notice);
     }
     return all || members[player] != NULL;
 }
@@ -40,7 +40,7 @@ void cm_worker_tell_ban(cm_worker *worker, bool by_address, uint64_t who, const 
             const cm_client *member = members[k];
             if (member != NULL &&
                 (by_address ? member->network : member->session.client_id) == who) {
-                tell(worker, member, &notice);
+                send_notice(worker, member, &notice);
             }
         }
     }
@@ -60,7 +60,7 @@ void cm_worker_tell_end(cm_worker *worker)
             if (member != NULL && member->session.state == CM_SESSION_JOINED &&
                 member->told_end_us != worker->end_us) {
                 member->told_end_us = worker->end_us;
-                tell(worker, member, &notice);
+                send_notice(worker, member, &notice);
             }
         }
     }

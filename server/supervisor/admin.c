@@ -8,7 +8,7 @@
 #include "server/node/node_admin.h"
 #include "server/supervisor/supervisor.h"
 
-static void ask(cm_supervised *s, uint32_t worker, uint64_t number, const char *request)
+static void ask(cm_server *s, uint32_t worker, uint64_t number, const char *request)
 {
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_ASK, .ask = {.number = number}};
     memcpy(message.ask.text, request, strlen(request) + 1); // of at most CM_ADMIN_REQUEST_MAX
@@ -16,8 +16,7 @@ static void ask(cm_supervised *s, uint32_t worker, uint64_t number, const char *
 }
 
 // `workers`: a bit each.
-static void ask_workers(cm_supervised *s, uint64_t workers, const char *request,
-                        cm_admin_reply *reply)
+static void ask_workers(cm_server *s, uint64_t workers, const char *request, cm_admin_reply *reply)
 {
     cm_admin_question *question = NULL;
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
@@ -37,7 +36,7 @@ static void ask_workers(cm_supervised *s, uint64_t workers, const char *request,
     }
 }
 
-static uint64_t living(const cm_supervised *s)
+static uint64_t living(const cm_server *s)
 {
     uint64_t workers = 0;
     for (uint32_t i = 0; i < s->slots; i++) {
@@ -46,7 +45,7 @@ static uint64_t living(const cm_supervised *s)
     return workers;
 }
 
-static void open_room(cm_supervised *s, const cm_admin_request *asked, const char *request,
+static void open_room(cm_server *s, const cm_admin_request *asked, const char *request,
                       cm_admin_reply *reply)
 {
     if (cm_room_directory_find(&s->directory, asked->room) != NULL || s->end_us != 0) {
@@ -54,7 +53,7 @@ static void open_room(cm_supervised *s, const cm_admin_request *asked, const cha
                                              : "there is a room of that name");
         return;
     }
-    uint32_t worker = cm_supervised_place(s);
+    uint32_t worker = cm_server_place(s);
     if (worker == CM_PLACEMENT_NONE) {
         cm_admin_error(reply, "every worker uses 80% of its processor, or has as many rooms "
                               "as one takes");
@@ -63,7 +62,7 @@ static void open_room(cm_supervised *s, const cm_admin_request *asked, const cha
     ask_workers(s, UINT64_C(1) << worker, request, reply);
 }
 
-static void ban(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
+static void ban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     cm_ban_term term = {.client_id = asked->number};
     term.until_unix_s = asked->seconds > 0 ? cm_unix_ms() / 1000 + asked->seconds : 0;
@@ -77,7 +76,7 @@ static void ban(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply 
     cm_admin_report(&s->base->log, asked, reply);
 }
 
-static void unban(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
+static void unban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     const char *held = cm_ban_lists_held(&s->base->bans, false, asked->number);
     if (held != NULL) {
@@ -89,7 +88,7 @@ static void unban(cm_supervised *s, const cm_admin_request *asked, cm_admin_repl
 }
 
 // The shorter wait holds, whatever was asked before, and none is shorter than no wait.
-static void drain(cm_supervised *s, const cm_admin_request *asked, cm_admin_reply *reply)
+static void drain(cm_server *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
     char wrong[96];
     if (asked->handover && asked->seconds > 0) {
@@ -112,7 +111,7 @@ static void drain(cm_supervised *s, const cm_admin_request *asked, cm_admin_repl
 }
 
 // Answers commands of the supervisor's own.
-static void answer_self(cm_supervised *s, const cm_admin_request *asked, const char *request,
+static void answer_self(cm_server *s, const cm_admin_request *asked, const char *request,
                         cm_admin_reply *reply)
 {
     switch (asked->command) {
@@ -136,7 +135,7 @@ static void answer_self(cm_supervised *s, const cm_admin_request *asked, const c
 
 static void answer(void *user, const char *request, cm_admin_reply *reply)
 {
-    cm_supervised *s = user;
+    cm_server *s = user;
     cm_admin_request asked;
     char wrong[256];
     if (!cm_admin_request_read(request, &asked, wrong)) {
@@ -156,7 +155,7 @@ static void answer(void *user, const char *request, cm_admin_reply *reply)
     }
 }
 
-carom_result cm_admin_questions_open(cm_supervised *s, cm_failure *failure)
+carom_result cm_admin_questions_open(cm_server *s, cm_failure *failure)
 {
     char path[CM_NODE_ADMIN_PATH_MAX], error[512];
     cm_node_admin_path(&s->base->config, path);
@@ -173,7 +172,7 @@ carom_result cm_admin_questions_open(cm_supervised *s, cm_failure *failure)
 
 void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *request)
 {
-    cm_supervised *s = user;
+    cm_server *s = user;
     cm_admin_question *question = &s->page_questions[topic];
     question->waiting = living(s);
     question->number = CM_PAGE_QUESTION + topic;
@@ -189,7 +188,7 @@ void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *re
 }
 
 // A line of a worker's part; "": that is whole.
-static void page_answered(cm_supervised *s, uint32_t worker, uint64_t number, const char *line)
+static void page_answered(cm_server *s, uint32_t worker, uint64_t number, const char *line)
 {
     uint64_t topic = number - CM_PAGE_QUESTION;
     if (topic >= CM_HTTP_TOPICS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
@@ -203,7 +202,7 @@ static void page_answered(cm_supervised *s, uint32_t worker, uint64_t number, co
     }
 }
 
-static void end_part(cm_supervised *s, cm_admin_question *question, uint32_t worker)
+static void end_part(cm_server *s, cm_admin_question *question, uint32_t worker)
 {
     question->waiting &= ~(UINT64_C(1) << worker);
     if (question->waiting == 0) {
@@ -212,8 +211,7 @@ static void end_part(cm_supervised *s, cm_admin_question *question, uint32_t wor
     }
 }
 
-void cm_admin_questions_on_answer(cm_supervised *s, uint32_t worker, uint64_t number,
-                                  const char *line)
+void cm_admin_questions_on_answer(cm_server *s, uint32_t worker, uint64_t number, const char *line)
 {
     if (number >= CM_PAGE_QUESTION) {
         page_answered(s, worker, number, line);
@@ -233,7 +231,7 @@ void cm_admin_questions_on_answer(cm_supervised *s, uint32_t worker, uint64_t nu
     }
 }
 
-void cm_admin_questions_on_exit(cm_supervised *s, uint32_t worker)
+void cm_admin_questions_on_exit(cm_server *s, uint32_t worker)
 {
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
         cm_admin_question *question = &s->questions[i];

@@ -5,7 +5,7 @@
 
 #define SECOND_US 1000000u
 
-void cm_server_drain(cm_supervised *s, const char *reason)
+void cm_server_drain(cm_server *s, const char *reason)
 {
     s->draining = true;
     cm_notify_send(&s->base->notify, "STOPPING=1");
@@ -19,12 +19,12 @@ void cm_server_drain(cm_supervised *s, const char *reason)
     }
 }
 
-static cm_worker_message end_of(const cm_supervised *s)
+static cm_worker_message end_of(const cm_server *s)
 {
     return (cm_worker_message){.type = CM_WORKER_RECEIVES_END, .end = {.us = s->end_us}};
 }
 
-bool cm_server_drain_in(cm_supervised *s, uint32_t seconds)
+bool cm_server_drain_in(cm_server *s, uint32_t seconds)
 {
     uint64_t now_us = cm_now_us(), end_us = now_us + (uint64_t)seconds * SECOND_US;
     if (s->end_us != 0 && s->end_us <= end_us) {
@@ -33,17 +33,17 @@ bool cm_server_drain_in(cm_supervised *s, uint32_t seconds)
     s->busy_us = s->end_us == 0 ? now_us : s->busy_us;
     s->end_us = end_us;
     const cm_worker_message message = end_of(s);
-    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+    cm_server_send_all(s, CM_PLACEMENT_NONE, &message);
     return true;
 }
 
-uint32_t cm_server_drain_left_s(const cm_supervised *s)
+uint32_t cm_server_drain_left_s(const cm_server *s)
 {
     uint64_t now_us = cm_now_us();
     return s->end_us > now_us ? (uint32_t)((s->end_us - now_us + SECOND_US - 1) / SECOND_US) : 0;
 }
 
-void cm_server_drain_boot(const cm_supervised *s, cm_worker_link *link)
+void cm_server_drain_boot(const cm_server *s, cm_worker_link *link)
 {
     const cm_worker_message message = end_of(s);
     if (s->end_us != 0) {
@@ -52,7 +52,7 @@ void cm_server_drain_boot(const cm_supervised *s, cm_worker_link *link)
 }
 
 // As workers told last, each second. Who is cut off may come back for the grace time.
-static bool is_deserted(cm_supervised *s, uint64_t now_us)
+static bool is_deserted(cm_server *s, uint64_t now_us)
 {
     uint32_t players = 0;
     for (uint32_t i = 0; i < s->directory.count; i++) {
@@ -65,7 +65,7 @@ static bool is_deserted(cm_supervised *s, uint64_t now_us)
     return now_us >= s->busy_us + least_us; // the turn may have begun before it was asked
 }
 
-void cm_server_drain_turn(cm_supervised *s, uint64_t now_us)
+void cm_server_drain_turn(cm_server *s, uint64_t now_us)
 {
     if (s->end_us != 0 && !s->draining && (now_us >= s->end_us || is_deserted(s, now_us))) {
         cm_server_drain(s, now_us >= s->end_us ? "the wait is over" : "nobody is left");

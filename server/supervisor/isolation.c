@@ -29,7 +29,7 @@ static uint16_t try_port(cm_address at, uint16_t port)
 
 // Known before the worker starts, since players are sent there from the first moment: the next one
 // as of any worker, or another where that is taken.
-static uint16_t draw_port(const cm_supervised *s, uint32_t worker)
+static uint16_t draw_port(const cm_server *s, uint32_t worker)
 {
     cm_address listen;
     uint16_t drawn = 0;
@@ -40,7 +40,7 @@ static uint16_t draw_port(const cm_supervised *s, uint32_t worker)
     return drawn != 0 ? drawn : try_port(listen, 0);
 }
 
-static bool has_others(const cm_supervised *s, uint32_t worker, const char *room)
+static bool has_others(const cm_server *s, uint32_t worker, const char *room)
 {
     bool others = false;
     for (uint32_t i = 0; i < s->directory.count; i++) {
@@ -50,7 +50,7 @@ static bool has_others(const cm_supervised *s, uint32_t worker, const char *room
     return others;
 }
 
-static uint32_t find_slot(const cm_supervised *s)
+static uint32_t find_slot(const cm_server *s)
 {
     uint32_t slot = s->count;
     while (slot < s->slots && s->workers[slot].isolated) {
@@ -59,8 +59,7 @@ static uint32_t find_slot(const cm_supervised *s)
     return slot;
 }
 
-static void log_isolated(const cm_supervised *s, const char *room, uint32_t worker,
-                         const char *reason)
+static void log_isolated(const cm_server *s, const char *room, uint32_t worker, const char *reason)
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "room isolated");
@@ -72,7 +71,7 @@ static void log_isolated(const cm_supervised *s, const char *room, uint32_t work
 }
 
 // False: no port can be had.
-static bool assign_slot(cm_supervised *s, cm_directory_entry *entry, uint32_t slot)
+static bool assign_slot(cm_server *s, cm_directory_entry *entry, uint32_t slot)
 {
     cm_worker_slot *own = &s->workers[slot];
     own->port = draw_port(s, slot);
@@ -86,7 +85,7 @@ static bool assign_slot(cm_supervised *s, cm_directory_entry *entry, uint32_t sl
     return true;
 }
 
-static void give_back(cm_supervised *s, cm_directory_entry *entry, uint32_t worker)
+static void give_back(cm_server *s, cm_directory_entry *entry, uint32_t worker)
 {
     cm_worker_slot *own = &s->workers[entry->worker];
     own->isolated = false;
@@ -96,7 +95,7 @@ static void give_back(cm_supervised *s, cm_directory_entry *entry, uint32_t work
     entry->is_open = s->workers[worker].ready;
 }
 
-void cm_isolation_start(cm_supervised *s, uint32_t worker, const char *room)
+void cm_isolation_start(cm_server *s, uint32_t worker, const char *room)
 {
     cm_directory_entry *entry = cm_room_directory_find(&s->directory, room);
     uint32_t slot = find_slot(s);
@@ -114,7 +113,7 @@ void cm_isolation_start(cm_supervised *s, uint32_t worker, const char *room)
     }
 }
 
-void cm_isolation_request(cm_supervised *s, uint32_t worker, const char *room)
+void cm_isolation_request(cm_server *s, uint32_t worker, const char *room)
 {
     cm_directory_entry *entry = cm_room_directory_find(&s->directory, room);
     if (entry == NULL || entry->worker != worker || worker >= s->count || !s->ready ||
@@ -132,7 +131,7 @@ void cm_isolation_request(cm_supervised *s, uint32_t worker, const char *room)
 }
 
 // The place that a worker's room is on its way to; s->slots: there is none.
-static uint32_t find_waiting(const cm_supervised *s, uint32_t worker, const char *room)
+static uint32_t find_waiting(const cm_server *s, uint32_t worker, const char *room)
 {
     uint32_t slot = s->count;
     for (; slot < s->slots; slot++) {
@@ -146,7 +145,7 @@ static uint32_t find_waiting(const cm_supervised *s, uint32_t worker, const char
     return slot;
 }
 
-void cm_isolation_released(cm_supervised *s, uint32_t worker, const char *room)
+void cm_isolation_released(cm_server *s, uint32_t worker, const char *room)
 {
     uint32_t slot;
     while ((slot = find_waiting(s, worker, room)) < s->slots) {
@@ -161,7 +160,7 @@ void cm_isolation_released(cm_supervised *s, uint32_t worker, const char *room)
     }
 }
 
-void cm_isolation_refused(cm_supervised *s, uint32_t worker, const char *room)
+void cm_isolation_refused(cm_server *s, uint32_t worker, const char *room)
 {
     uint32_t slot = find_waiting(s, worker, room);
     if (slot < s->slots) {
@@ -170,7 +169,7 @@ void cm_isolation_refused(cm_supervised *s, uint32_t worker, const char *room)
     }
 }
 
-void cm_isolation_end(cm_supervised *s, uint32_t worker)
+void cm_isolation_end(cm_server *s, uint32_t worker)
 {
     if (s->workers[worker].isolated && !has_others(s, worker, "")) {
         cm_worker_link_text(cm_supervisor_link(s->supervisor, worker), CM_WORKER_RECEIVES_DRAIN, 0,

@@ -7,7 +7,7 @@
 #include "server/supervisor/supervisor.h"
 #include "shared/wire/address.h"
 
-static void keep(cm_supervised *s, const cm_ban_term *term, bool banned)
+static void keep(cm_server *s, const cm_ban_term *term, bool banned)
 {
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_BAN,
                                  .ban = {.banned = banned, .who = term->client_id}};
@@ -19,10 +19,10 @@ static void keep(cm_supervised *s, const cm_ban_term *term, bool banned)
         cm_gate_db_keep_term(s->base->door, term,
                              cm_ban_terms_find(&s->terms, term->client_id) == NULL);
     }
-    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+    cm_server_send_all(s, CM_PLACEMENT_NONE, &message);
 }
 
-const char *cm_server_ban(cm_supervised *s, const cm_ban_term *term)
+const char *cm_server_ban(cm_server *s, const cm_ban_term *term)
 {
     bool has_term = term->until_unix_s != 0 || term->reason[0] != '\0';
     if (!cm_bans_add(&s->bans, term->client_id) ||
@@ -37,7 +37,7 @@ const char *cm_server_ban(cm_supervised *s, const cm_ban_term *term)
     return NULL;
 }
 
-void cm_server_unban(cm_supervised *s, uint64_t client_id)
+void cm_server_unban(cm_server *s, uint64_t client_id)
 {
     const cm_ban_term none = {.client_id = client_id};
     cm_ban_terms_remove(&s->terms, client_id);
@@ -46,7 +46,7 @@ void cm_server_unban(cm_supervised *s, uint64_t client_id)
     keep(s, &none, false);
 }
 
-void cm_server_bans_turn(cm_supervised *s, uint64_t now_unix_s)
+void cm_server_bans_turn(cm_server *s, uint64_t now_unix_s)
 {
     const cm_ban_term *term;
     if (now_unix_s == s->bans_unix_s) {
@@ -70,7 +70,7 @@ void cm_server_bans_turn(cm_supervised *s, uint64_t now_unix_s)
     }
 }
 
-static void list_one(const cm_supervised *s, bool by_address, uint64_t who, cm_admin_reply *reply)
+static void list_one(const cm_server *s, bool by_address, uint64_t who, cm_admin_reply *reply)
 {
     char text[CM_ADDRESS_TEXT_MAX], until[CM_LOG_TIME_MAX] = "";
     const cm_ban_term *term = by_address ? NULL : cm_ban_terms_find(&s->terms, who);
@@ -91,7 +91,7 @@ static void list_one(const cm_supervised *s, bool by_address, uint64_t who, cm_a
     cm_admin_write_line(reply, cm_line_end(&line));
 }
 
-void cm_server_bans_list(const cm_supervised *s, cm_admin_reply *reply)
+void cm_server_bans_list(const cm_server *s, cm_admin_reply *reply)
 {
     for (uint32_t i = 0; i < s->bans.count; i++) {
         list_one(s, false, s->bans.ids[i], reply);

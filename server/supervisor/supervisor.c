@@ -26,7 +26,7 @@
 
 // Placement of rooms --------------------------------------------------------------------------
 
-void cm_supervised_send_all(cm_supervised *s, uint32_t but, const cm_worker_message *message)
+void cm_server_send_all(cm_server *s, uint32_t but, const cm_worker_message *message)
 {
     for (uint32_t i = 0; i < s->slots; i++) {
         if (i != but && cm_supervisor_lives(s->supervisor, i)) {
@@ -35,7 +35,7 @@ void cm_supervised_send_all(cm_supervised *s, uint32_t but, const cm_worker_mess
     }
 }
 
-uint32_t cm_supervised_place(cm_supervised *s)
+uint32_t cm_server_place(cm_server *s)
 {
     cm_worker_load loads[CM_WORKERS_MAX];
     for (uint32_t i = 0; i < s->count; i++) {
@@ -52,7 +52,7 @@ uint32_t cm_supervised_place(cm_supervised *s)
     return chosen;
 }
 
-static carom_result place(cm_supervised *s, const char *name, uint64_t match_id, const char *scene,
+static carom_result place(cm_server *s, const char *name, uint64_t match_id, const char *scene,
                           cm_failure *failure)
 {
     cm_directory_entry *there = cm_room_directory_find(&s->directory, name);
@@ -60,7 +60,7 @@ static carom_result place(cm_supervised *s, const char *name, uint64_t match_id,
         return CAROM_OK; // a room that goes on with a match, or an older match of a room
     }
     cm_directory_entry entry = {.room = {.match_id = match_id, .first_id = match_id}};
-    entry.worker = cm_supervised_place(s);
+    entry.worker = cm_server_place(s);
     if (entry.worker == CM_PLACEMENT_NONE) {
         return cm_fail(failure, CAROM_ERROR_ARGUMENT,
                        "serve: room %s: there are more rooms than %u workers take, %u each", name,
@@ -76,7 +76,7 @@ static carom_result place(cm_supervised *s, const char *name, uint64_t match_id,
 }
 
 // Of the start: the rooms that were asked for, and those of matches to go on with.
-static carom_result place_rooms(cm_supervised *s, cm_failure *failure)
+static carom_result place_rooms(cm_server *s, cm_failure *failure)
 {
     carom_result status = CAROM_OK;
     const cm_node_rooms *rooms = &s->base->rooms;
@@ -96,7 +96,7 @@ static carom_result place_rooms(cm_supervised *s, cm_failure *failure)
 
 // The begin of a worker ------------------------------------------------------------------------
 
-static bool is_entry(const cm_supervised *s, const char *room, uint32_t worker)
+static bool is_entry(const cm_server *s, const char *room, uint32_t worker)
 {
     const cm_directory_entry *entry = cm_room_directory_find(&s->directory, room);
     return entry != NULL && entry->worker == worker;
@@ -113,7 +113,7 @@ static void send_scene(cm_worker_link *link, cm_worker_part what, const cm_scene
     free(bytes);
 }
 
-static void send_config(const cm_supervised *s, uint32_t worker, cm_worker_link *link)
+static void send_config(const cm_server *s, uint32_t worker, cm_worker_link *link)
 {
     cm_config config = s->base->config;
     const char *listen = s->base->config.listen;
@@ -143,7 +143,7 @@ static void send_room(cm_worker_link *link, const cm_node_room *room)
     cm_worker_link_send(link, &message);
 }
 
-static void send_rooms(const cm_supervised *s, uint32_t worker, cm_worker_link *link)
+static void send_rooms(const cm_server *s, uint32_t worker, cm_worker_link *link)
 {
     const cm_node_rooms *from = &s->base->rooms;
     if (from->on_demand != NULL) {
@@ -166,7 +166,7 @@ static void send_rooms(const cm_supervised *s, uint32_t worker, cm_worker_link *
 }
 
 // At the first start every match that was found; later those that it had.
-static void send_matches(const cm_supervised *s, uint32_t worker, cm_worker_link *link)
+static void send_matches(const cm_server *s, uint32_t worker, cm_worker_link *link)
 {
     const cm_unfinished_matches *found = &s->base->matches;
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_MATCH};
@@ -190,7 +190,7 @@ static void send_matches(const cm_supervised *s, uint32_t worker, cm_worker_link
 }
 
 // Rooms of others, on ports that are known, be they there already or not: who comes for one waits.
-static void send_elsewhere(const cm_supervised *s, uint32_t worker, cm_worker_link *link)
+static void send_elsewhere(const cm_server *s, uint32_t worker, cm_worker_link *link)
 {
     for (uint32_t i = 0; i < s->directory.count; i++) {
         cm_worker_message message = {.type = CM_WORKER_RECEIVES_ROOM,
@@ -202,7 +202,7 @@ static void send_elsewhere(const cm_supervised *s, uint32_t worker, cm_worker_li
     }
 }
 
-static void send_bans(const cm_supervised *s, bool by_address, cm_worker_link *link)
+static void send_bans(const cm_server *s, bool by_address, cm_worker_link *link)
 {
     const cm_bans *bans = by_address ? &s->banned_addresses : &s->bans;
     for (uint32_t i = 0; i < bans->count; i++) {
@@ -219,7 +219,7 @@ static void send_bans(const cm_supervised *s, bool by_address, cm_worker_link *l
 
 static void boot(void *user, uint32_t worker)
 {
-    const cm_supervised *s = user;
+    const cm_server *s = user;
     cm_worker_link *link = cm_supervisor_link(s->supervisor, worker);
     send_config(s, worker, link);
     send_rooms(s, worker, link);
@@ -245,12 +245,12 @@ static void boot(void *user, uint32_t worker)
 
 static int gives(void *user, uint32_t worker)
 {
-    return ((const cm_supervised *)user)->workers[worker].crash_marker_fd;
+    return ((const cm_server *)user)->workers[worker].crash_marker_fd;
 }
 
 static void broke(void *user, uint32_t worker)
 {
-    const cm_supervised *s = user;
+    const cm_server *s = user;
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "control link broken");
     cm_line_uint(&line, "worker", worker);
@@ -261,7 +261,7 @@ static void broke(void *user, uint32_t worker)
 
 static void take_row(void *context, const cm_gate_row *row)
 {
-    cm_supervised *s = context;
+    cm_server *s = context;
     bool kept;
     if (row->kind == CM_GATE_ROW_USED) {
         cm_used_token token = {.expires_unix_s = row->number};
@@ -281,7 +281,7 @@ static void take_row(void *context, const cm_gate_row *row)
 
 static bool send_ban(void *user, bool by_address, uint64_t who, bool banned)
 {
-    cm_supervised *s = user;
+    cm_server *s = user;
     cm_bans *bans = by_address ? &s->banned_addresses : &s->bans;
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_BAN,
                                  .ban = {.by_address = by_address, .banned = banned, .who = who}};
@@ -290,11 +290,11 @@ static bool send_ban(void *user, bool by_address, uint64_t who, bool banned)
     } else if (!cm_bans_add(bans, who)) {
         return false;
     }
-    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message); // none is there yet, or all
+    cm_server_send_all(s, CM_PLACEMENT_NONE, &message); // none is there yet, or all
     return true;
 }
 
-static carom_result open_door(cm_supervised *s, cm_failure *failure)
+static carom_result open_door(cm_server *s, cm_failure *failure)
 {
     uint8_t key[CM_KEY_BYTES];
     carom_result status = cm_server_base_open_gate(s->base, failure);
@@ -313,7 +313,7 @@ static carom_result open_door(cm_supervised *s, cm_failure *failure)
     return status;
 }
 
-static void poll_all(cm_supervised *s, uint64_t due)
+static void poll_all(cm_server *s, uint64_t due)
 {
     struct pollfd fds[CM_WORKERS_MAX + 4];
     uint64_t now = s->node != NULL ? cm_node_control_rest(s->node, due) : cm_now_us();
@@ -329,7 +329,7 @@ static void poll_all(cm_supervised *s, uint64_t due)
 }
 
 // Answers of workers, and pages.
-static uint64_t look_after(cm_supervised *s, uint64_t now)
+static uint64_t look_after(cm_server *s, uint64_t now)
 {
     uint64_t due = cm_supervisor_turn(s->supervisor, now);
     if (s->printed) {
@@ -340,7 +340,7 @@ static uint64_t look_after(cm_supervised *s, uint64_t now)
 }
 
 // Likewise, and the node of this process has its turn.
-static uint64_t turn(cm_supervised *s, uint64_t now)
+static uint64_t turn(cm_server *s, uint64_t now)
 {
     carom_result result;
     uint64_t due = look_after(s, now);
@@ -359,7 +359,7 @@ static uint64_t turn(cm_supervised *s, uint64_t now)
 // The state of the server, for its pages.
 static void look(void *user, cm_metrics_server *server, cm_metrics_worker *workers)
 {
-    const cm_supervised *s = user;
+    const cm_server *s = user;
     bool takes = false;
     uint64_t isolated = 0, refused = 0;
     for (uint32_t i = 0; i < s->slots; i++) {
@@ -386,7 +386,7 @@ static bool is_entry_of(void *user, uint32_t worker, const char *room)
     return is_entry(user, room, worker);
 }
 
-static carom_result open_http(cm_supervised *s, cm_failure *failure)
+static carom_result open_http(cm_server *s, cm_failure *failure)
 {
     const cm_http_pages_def def = {.base = s->base,
                                    .workers = s->slots,
@@ -400,7 +400,7 @@ static carom_result open_http(cm_supervised *s, cm_failure *failure)
 static void wait_of_node(void *user, uint32_t most_ms);
 
 // The one worker of a server without processes.
-static void start_here(cm_supervised *s)
+static void start_here(cm_server *s)
 {
     const cm_node_control_def def = {.link = cm_supervisor_attach(s->supervisor, 0),
                                      .crash_marker = s->workers[0].crash_marker,
@@ -412,7 +412,7 @@ static void start_here(cm_supervised *s)
     }
 }
 
-static bool all_ready(const cm_supervised *s)
+static bool all_ready(const cm_server *s)
 {
     uint32_t ready = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -421,7 +421,7 @@ static bool all_ready(const cm_supervised *s)
     return ready == s->count;
 }
 
-static carom_result start_workers(cm_supervised *s, cm_failure *failure)
+static carom_result start_workers(cm_server *s, cm_failure *failure)
 {
     cm_address listen;
     cm_config_address(s->base->config.listen, &listen);
@@ -450,16 +450,16 @@ static carom_result start_workers(cm_supervised *s, cm_failure *failure)
 }
 
 // Each undoes what it has made, and ends.
-static void undo_workers(cm_supervised *s)
+static void undo_workers(cm_server *s)
 {
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_UNDO};
-    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+    cm_server_send_all(s, CM_PLACEMENT_NONE, &message);
     while (cm_supervisor_living(s->supervisor) > 0) {
         poll_all(s, turn(s, cm_now_us()));
     }
 }
 
-static carom_result start(cm_supervised *s, cm_failure *failure)
+static carom_result start(cm_server *s, cm_failure *failure)
 {
     const cm_worker_message start = {.type = CM_WORKER_RECEIVES_START};
     uint16_t ports[CM_WORKERS_MAX];
@@ -483,7 +483,7 @@ static carom_result start(cm_supervised *s, cm_failure *failure)
         for (uint32_t i = 0; i < s->count; i++) {
             ports[i] = s->workers[i].port;
         }
-        cm_supervised_send_ports(s);
+        cm_server_send_ports(s);
         s->ready = true;
         status = cm_server_base_ready(s->base, s->directory.count, ports, s->count, failure);
     }
@@ -491,9 +491,9 @@ static carom_result start(cm_supervised *s, cm_failure *failure)
         cm_handover_remove(&s->base->config); // its matches go on
         cm_http_pages_print(s->http);
         for (uint32_t i = 0; i < s->count; i++) {
-            cm_supervised_log_worker(s, i);
+            cm_server_log_worker(s, i);
         }
-        cm_supervised_send_all(s, CM_PLACEMENT_NONE, &start);
+        cm_server_send_all(s, CM_PLACEMENT_NONE, &start);
     } else {
         s->ready = false;
         undo_workers(s);
@@ -508,16 +508,16 @@ static carom_result start(cm_supervised *s, cm_failure *failure)
 
 // The loop -------------------------------------------------------------------------------------
 
-static void send_keys(cm_supervised *s)
+static void send_keys(cm_server *s)
 {
     if (cm_server_base_reload(s->base)) {
         cm_worker_message message = {.type = CM_WORKER_RECEIVES_KEYS, .keys = s->base->keys};
-        cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+        cm_server_send_all(s, CM_PLACEMENT_NONE, &message);
         cm_crypto_wipe(&message, sizeof message);
     }
 }
 
-static void take_signal(cm_supervised *s)
+static void take_signal(cm_server *s)
 {
     int signal = cm_signals_next(s->base->signals);
     const char *name = cm_signal_ends(signal);
@@ -534,7 +534,7 @@ static void take_signal(cm_supervised *s)
     }
 }
 
-static void show(cm_supervised *s, uint64_t now)
+static void show(cm_server *s, uint64_t now)
 {
     if (!s->base->screen.terminal || (now < s->shown_us && !s->base->screen.disturbed)) {
         return;
@@ -551,7 +551,7 @@ static void show(cm_supervised *s, uint64_t now)
 }
 
 // Work beside the workers' turns.
-static void attend(cm_supervised *s, uint64_t now)
+static void attend(cm_server *s, uint64_t now)
 {
     take_signal(s);
     cm_admin_turn(s->admin, now);
@@ -568,7 +568,7 @@ static void attend(cm_supervised *s, uint64_t now)
 // While the node of this process writes and verifies.
 static void wait_of_node(void *user, uint32_t most_ms)
 {
-    cm_supervised *s = user;
+    cm_server *s = user;
     struct pollfd signals = {.fd = s->base->signals, .events = POLLIN};
     if (most_ms > 0) {
         (void)poll(&signals, 1, (int)most_ms);
@@ -578,7 +578,7 @@ static void wait_of_node(void *user, uint32_t most_ms)
     (void)look_after(s, now);
 }
 
-static void run(cm_supervised *s)
+static void run(cm_server *s)
 {
     while (cm_supervisor_living(s->supervisor) > 0) {
         uint64_t now = cm_now_us();
@@ -590,7 +590,7 @@ static void run(cm_supervised *s)
     }
 }
 
-static void close_all(cm_supervised *s)
+static void close_all(cm_server *s)
 {
     cm_admin_destroy(s->admin);
     cm_http_pages_close(s->http);
@@ -612,7 +612,7 @@ static void close_all(cm_supervised *s)
 
 carom_result cm_supervise(cm_server_base *base, cm_failure *failure)
 {
-    static cm_supervised s; // too large for a stack
+    static cm_server s; // too large for a stack
     memset(&s, 0, sizeof s);
     s.base = base;
     s.count = base->config.workers == 0 ? 1 : cm_bootstrap_worker_count(&base->config);
@@ -624,8 +624,8 @@ carom_result cm_supervise(cm_server_base *base, cm_failure *failure)
                              .gives = gives,
                              .started = boot,
                              .broke = broke,
-                             .on_message = cm_supervised_on_message,
-                             .ended = cm_supervised_on_exit,
+                             .on_message = cm_server_on_message,
+                             .ended = cm_server_on_exit,
                              .user = &s};
     s.supervisor = cm_supervisor_create(&def);
     bool has_crash_marker = true;

@@ -24,7 +24,7 @@ typedef struct cm_worker_slot {
     uint16_t port; // 0: none yet
     bool ready;    // it lives and has its rooms
     bool isolated; // of one room alone, whose module failed or is slow
-    uint32_t from; // apart: the worker that its room is released by, and one; 0: none
+    uint32_t from; // isolated: the worker that its room is released by, and one; 0: none
     bool ends;     // it was told to, as that room is closed
     uint64_t restarts;
     cm_worker_load load;
@@ -38,12 +38,12 @@ typedef struct cm_admin_question {
 } cm_admin_question;
 #define CM_PAGE_QUESTION (UINT64_C(1) << 63) // and the topic: the number of such a one
 
-typedef struct cm_supervised {
+typedef struct cm_server {
     cm_server_base *base;
     cm_supervisor *supervisor;
     struct cm_node_control *node; // the one worker where there are no processes; else NULL
     uint32_t count;               // of workers that take rooms
-    uint32_t slots;               // and places of those with a room apart, behind them
+    uint32_t slots;               // and places of those with an isolated room, behind them
     cm_worker_slot workers[CM_WORKERS_MAX];
     cm_room_directory directory; // every room
     cm_quarantine refused; // scenes that are hosted no more, and those that are on the way there
@@ -63,54 +63,53 @@ typedef struct cm_supervised {
     uint64_t end_us;     // of a drain that waits; 0: none does
     uint64_t busy_us;    // when somebody was in a room last, since then
     bool recalled, ready, draining, printed, drain_asked, hands_over;
-} cm_supervised;
+} cm_server;
 
 // To every worker that lives, but one.
-void cm_supervised_send_all(cm_supervised *s, uint32_t but, const cm_worker_message *message);
+void cm_server_send_all(cm_server *s, uint32_t but, const cm_worker_message *message);
 // The worker for one more room, which counts as its from now on; CM_PLACEMENT_NONE: all are full.
-uint32_t cm_supervised_place(cm_supervised *s);
+uint32_t cm_server_place(cm_server *s);
 
 // Of every worker, to all; and into the log, that one has its rooms.
-void cm_supervised_send_ports(cm_supervised *s);
-void cm_supervised_log_worker(const cm_supervised *s, uint32_t worker);
-// Rooms at once that go on apart; more stay where they were.
+void cm_server_send_ports(cm_server *s);
+void cm_server_log_worker(const cm_server *s, uint32_t worker);
+// Rooms isolated at once; more stay where they were.
 #define CM_ISOLATED_ROOMS_MAX 8u
 // A room whose module took its worker goes on in one of its own, where others were beside it.
-void cm_isolation_start(cm_supervised *s, uint32_t worker, const char *room);
+void cm_isolation_start(cm_server *s, uint32_t worker, const char *room);
 // One that is slow goes there too, once its worker has let go of it; or is slowed where it is.
-void cm_isolation_request(cm_supervised *s, uint32_t worker, const char *room);
+void cm_isolation_request(cm_server *s, uint32_t worker, const char *room);
 // The worker let go of it, or died meanwhile (NULL: of whatever it was to let go of).
-void cm_isolation_released(cm_supervised *s, uint32_t worker, const char *room);
-void cm_isolation_refused(cm_supervised *s, uint32_t worker, const char *room); // it cannot
+void cm_isolation_released(cm_server *s, uint32_t worker, const char *room);
+void cm_isolation_refused(cm_server *s, uint32_t worker, const char *room); // it cannot
 // The worker of such a room ends where the room is no more.
-void cm_isolation_end(cm_supervised *s, uint32_t worker);
-// As a cm_supervisor's callbacks, of a cm_supervised.
-void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_message *message);
-bool cm_supervised_on_exit(void *user, uint32_t worker, int status);
+void cm_isolation_end(cm_server *s, uint32_t worker);
+// As a cm_supervisor's callbacks, of a cm_server.
+void cm_server_on_message(void *user, uint32_t worker, const cm_worker_message *message);
+bool cm_server_on_exit(void *user, uint32_t worker, int status);
 
 // The drain: at once, or at the end of a wait. The worker gets what one that starts has to know.
-void cm_server_drain(cm_supervised *s, const char *reason);
+void cm_server_drain(cm_server *s, const char *reason);
 // False: there is a wait already that ends before.
-bool cm_server_drain_in(cm_supervised *s, uint32_t seconds);
-uint32_t cm_server_drain_left_s(const cm_supervised *s); // of the wait, rounded up
-void cm_server_drain_boot(const cm_supervised *s, cm_worker_link *link);
-void cm_server_drain_turn(cm_supervised *s, uint64_t now_us);
+bool cm_server_drain_in(cm_server *s, uint32_t seconds);
+uint32_t cm_server_drain_left_s(const cm_server *s); // of the wait, rounded up
+void cm_server_drain_boot(const cm_server *s, cm_worker_link *link);
+void cm_server_drain_turn(cm_server *s, uint64_t now_us);
 
 // A client may not come in from now on, or again.
-const char *cm_server_ban(cm_supervised *s, const cm_ban_term *term); // NULL, or why not
-void cm_server_unban(cm_supervised *s, uint64_t client_id);
+const char *cm_server_ban(cm_server *s, const cm_ban_term *term); // NULL, or why not
+void cm_server_unban(cm_server *s, uint64_t client_id);
 // Lifts what has expired.
-void cm_server_bans_turn(cm_supervised *s, uint64_t now_unix_s);
-void cm_server_bans_list(const cm_supervised *s, cm_admin_reply *reply);
+void cm_server_bans_turn(cm_server *s, uint64_t now_unix_s);
+void cm_server_bans_list(const cm_server *s, cm_admin_reply *reply);
 
 // The admin socket, if it fits.
-carom_result cm_admin_questions_open(cm_supervised *s, cm_failure *failure);
+carom_result cm_admin_questions_open(cm_server *s, cm_failure *failure);
 // A line of a worker's answer; "": it has no more.
-void cm_admin_questions_on_answer(cm_supervised *s, uint32_t worker, uint64_t number,
-                                  const char *line);
-// For the pages of HTTP, of a cm_supervised.
+void cm_admin_questions_on_answer(cm_server *s, uint32_t worker, uint64_t number, const char *line);
+// For the pages of HTTP, of a cm_server.
 void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *request);
 // It answers nothing any more.
-void cm_admin_questions_on_exit(cm_supervised *s, uint32_t worker);
+void cm_admin_questions_on_exit(cm_server *s, uint32_t worker);
 
 #endif

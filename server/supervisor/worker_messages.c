@@ -10,7 +10,7 @@
 #include "shared/game/game_host.h"
 
 // Two workers may open a room of one name at the same moment, each by a token: one has to go.
-static void close_double(cm_supervised *s, uint32_t worker, const char *name)
+static void close_double(cm_server *s, uint32_t worker, const char *name)
 {
     cm_worker_message message = {.type =
                                      CM_WORKER_RECEIVES_ASK}; // of number 0: nobody waits for it
@@ -22,7 +22,7 @@ static void close_double(cm_supervised *s, uint32_t worker, const char *name)
     cm_supervisor_send(s->supervisor, worker, &message);
 }
 
-static void take_room(cm_supervised *s, uint32_t worker, const cm_room_info *note)
+static void take_room(cm_server *s, uint32_t worker, const cm_room_info *note)
 {
     cm_directory_entry entry = {.room = *note, .worker = worker};
     cm_directory_entry *there = cm_room_directory_find(&s->directory, note->name);
@@ -36,22 +36,22 @@ static void take_room(cm_supervised *s, uint32_t worker, const cm_room_info *not
         return;
     }
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_ROOM, .room = entry.room};
-    cm_supervised_send_all(s, worker, &message);
+    cm_server_send_all(s, worker, &message);
 }
 
-static void lose_room(cm_supervised *s, uint32_t worker, const cm_room_info *note)
+static void lose_room(cm_server *s, uint32_t worker, const cm_room_info *note)
 {
     const cm_directory_entry *entry = cm_room_directory_find(&s->directory, note->name);
     if (entry != NULL && entry->worker == worker) {
         cm_worker_message message = {.type = CM_WORKER_RECEIVES_GONE, .room = *note};
         cm_room_directory_remove(&s->directory, note->name);
         cm_http_pages_gone(s->http, worker, message.room.name);
-        cm_supervised_send_all(s, worker, &message);
+        cm_server_send_all(s, worker, &message);
         cm_isolation_end(s, worker);
     }
 }
 
-void cm_supervised_send_ports(cm_supervised *s)
+void cm_server_send_ports(cm_server *s)
 {
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_PORTS};
     for (uint32_t i = 0; i < s->slots; i++) {
@@ -59,10 +59,10 @@ void cm_supervised_send_ports(cm_supervised *s)
             message.ports.port[message.ports.count++] = s->workers[i].port;
         }
     }
-    cm_supervised_send_all(s, CM_PLACEMENT_NONE, &message);
+    cm_server_send_all(s, CM_PLACEMENT_NONE, &message);
 }
 
-void cm_supervised_log_worker(const cm_supervised *s, uint32_t worker)
+void cm_server_log_worker(const cm_server *s, uint32_t worker)
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "worker");
@@ -73,7 +73,7 @@ void cm_supervised_log_worker(const cm_supervised *s, uint32_t worker)
 }
 
 // It has its rooms: those that it could not go on with are no more. Of the others it knows nothing.
-static void take_ready(cm_supervised *s, uint32_t worker, uint16_t port)
+static void take_ready(cm_server *s, uint32_t worker, uint16_t port)
 {
     s->workers[worker].ready = true;
     s->workers[worker].port = port;
@@ -90,23 +90,23 @@ static void take_ready(cm_supervised *s, uint32_t worker, uint16_t port)
     }
     if (s->ready) {
         const cm_worker_message start = {.type = CM_WORKER_RECEIVES_START};
-        cm_supervised_send_ports(s);
+        cm_server_send_ports(s);
         cm_supervisor_send(s->supervisor, worker, &start);
-        cm_supervised_log_worker(s, worker);
+        cm_server_log_worker(s, worker);
     }
 }
 
-static void take_used(cm_supervised *s, uint32_t worker, const cm_used_token *token)
+static void take_used(cm_server *s, uint32_t worker, const cm_used_token *token)
 {
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_USED, .used = *token};
     (void)cm_used_tokens_add(&s->used, token, (uint64_t)time(NULL), false);
     if (s->base->door != NULL) {
         cm_gate_db_keep_used(s->base->door, token);
     }
-    cm_supervised_send_all(s, worker, &message);
+    cm_server_send_all(s, worker, &message);
 }
 
-static void take_drawing(cm_supervised *s, uint32_t worker, bool first, const char *lines)
+static void take_drawing(cm_server *s, uint32_t worker, bool first, const char *lines)
 {
     cm_worker_drawing *drawing = &s->workers[worker].drawing;
     size_t length = strlen(lines);
@@ -124,7 +124,7 @@ static void take_drawing(cm_supervised *s, uint32_t worker, bool first, const ch
     drawing->size += length;
 }
 
-static void apply_metrics(cm_supervised *s, uint32_t worker, const cm_worker_message *message)
+static void apply_metrics(cm_server *s, uint32_t worker, const cm_worker_message *message)
 {
     cm_room_metrics room; // the bytes of a message are not aligned for it
     cm_worker_metrics totals;
@@ -139,7 +139,7 @@ static void apply_metrics(cm_supervised *s, uint32_t worker, const cm_worker_mes
 }
 
 // Of several the first is the start's; the others are said at once.
-static void take_failure(cm_supervised *s, bool is_usage, const char *text)
+static void take_failure(cm_server *s, bool is_usage, const char *text)
 {
     if (s->failure.text[0] != '\0') {
         cm_status_screen_error(text);
@@ -148,9 +148,9 @@ static void take_failure(cm_supervised *s, bool is_usage, const char *text)
     s->result = cm_fail(&s->failure, is_usage ? CAROM_ERROR_ARGUMENT : CAROM_ERROR_IO, "%s", text);
 }
 
-void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_message *message)
+void cm_server_on_message(void *user, uint32_t worker, const cm_worker_message *message)
 {
-    cm_supervised *s = user;
+    cm_server *s = user;
     switch (message->type) {
     case CM_WORKER_SENDS_ROOM:
         take_room(s, worker, &message->room);
@@ -192,7 +192,7 @@ void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_messa
     case CM_WORKER_SENDS_CUT: {
         cm_worker_message cut = {.type = CM_WORKER_RECEIVES_CUT, .match = message->match};
         s->cut[s->cut_count++ % CM_WORKER_CUT_MAX] = message->match.match_id;
-        cm_supervised_send_all(s, CM_PLACEMENT_NONE, &cut);
+        cm_server_send_all(s, CM_PLACEMENT_NONE, &cut);
         break;
     }
     case CM_WORKER_SENDS_RELEASED:
@@ -213,7 +213,7 @@ void cm_supervised_on_message(void *user, uint32_t worker, const cm_worker_messa
     }
 }
 
-static void log_death(cm_supervised *s, uint32_t worker, int status)
+static void log_death(cm_server *s, uint32_t worker, int status)
 {
     cm_line line;
     uint32_t rooms = 0;
@@ -241,7 +241,7 @@ static bool is_fault(int status)
 }
 
 // If it died within a module, that module's scene is blamed; at the third time it is refused.
-static void blame(cm_supervised *s, uint32_t worker, int status)
+static void blame(cm_server *s, uint32_t worker, int status)
 {
     uint32_t callback;
     const cm_crash_marker_room *room =
@@ -260,7 +260,7 @@ static void blame(cm_supervised *s, uint32_t worker, int status)
         if (faults == CM_QUARANTINE_FAULTS) {
             cm_worker_message message = {.type = CM_WORKER_RECEIVES_REFUSE};
             memcpy(message.room.scene, room->scene, sizeof message.room.scene);
-            cm_supervised_send_all(s, worker, &message);
+            cm_server_send_all(s, worker, &message);
         }
         if (s->ready && !s->draining && faults < CM_QUARANTINE_FAULTS) {
             cm_isolation_start(s, worker, room->name);
@@ -271,7 +271,7 @@ static void blame(cm_supervised *s, uint32_t worker, int status)
 }
 
 // It is not started again; its place may be another room's where it was one room's alone.
-static bool free_seat(cm_supervised *s, uint32_t worker)
+static bool free_seat(cm_server *s, uint32_t worker)
 {
     cm_worker_slot *slot = &s->workers[worker];
     slot->port = slot->ends ? 0 : slot->port;
@@ -280,9 +280,9 @@ static bool free_seat(cm_supervised *s, uint32_t worker)
     return false;
 }
 
-bool cm_supervised_on_exit(void *user, uint32_t worker, int status)
+bool cm_server_on_exit(void *user, uint32_t worker, int status)
 {
-    cm_supervised *s = user;
+    cm_server *s = user;
     bool clean = WIFEXITED(status) && s->workers[worker].ready &&
                  (s->draining || !s->ready || s->workers[worker].ends);
     bool ends = s->workers[worker].ends;

@@ -22,11 +22,11 @@
 #define UNIX_EARLIEST_S  1700000000ull // earlier than this program
 #define MEMORY_WARNING   (256ull * MIB)
 
-static void say(cm_finding *finding, cm_finding_level level, const char *mend, const char *format,
-                ...) __attribute__((format(printf, 4, 5)));
+static void report(cm_finding *finding, cm_finding_level level, const char *mend,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void say(cm_finding *finding, cm_finding_level level, const char *mend, const char *format,
-                ...)
+static void report(cm_finding *finding, cm_finding_level level, const char *mend,
+                   const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -40,9 +40,9 @@ static void judge_buffer(const cm_machine *m, const cm_needs *needs, cm_finding 
 {
     (void)needs;
     bool good = m->receive_buffer >= CM_HOST_RECEIVE_BUFFER;
-    say(f, good ? CM_FINDING_OK : CM_FINDING_WARNING, "sysctl -w net.core.rmem_max=4194304",
-        "the kernel grants a socket %" PRIu64 " bytes for what comes%s", m->receive_buffer,
-        good ? "" : ", expected 4194304: bursts are lost while a tick is made");
+    report(f, good ? CM_FINDING_OK : CM_FINDING_WARNING, "sysctl -w net.core.rmem_max=4194304",
+           "the kernel grants a socket %" PRIu64 " bytes for what comes%s", m->receive_buffer,
+           good ? "" : ", expected 4194304: bursts are lost while a tick is made");
 }
 
 uint32_t cm_needs_files(uint32_t rooms)
@@ -55,15 +55,15 @@ static void judge_files(const cm_machine *m, const cm_needs *needs, cm_finding *
     const char *mend = "LimitNOFILE=4096 in the unit, or ulimit -n 4096";
     uint32_t need = cm_needs_files(needs->rooms), most = cm_needs_files(CM_WORKER_ROOMS_MAX);
     if (m->files < need) {
-        say(f, CM_FINDING_ERROR, mend,
-            "%" PRIu64 " files may be open, expected %u for %u rooms to start", m->files,
-            (unsigned)need, (unsigned)needs->rooms);
+        report(f, CM_FINDING_ERROR, mend,
+               "%" PRIu64 " files may be open, expected %u for %u rooms to start", m->files,
+               (unsigned)need, (unsigned)needs->rooms);
     } else if (m->files < most) {
-        say(f, CM_FINDING_WARNING, mend,
-            "%" PRIu64 " files may be open, expected %u for the %u rooms that a server may have",
-            m->files, (unsigned)most, CM_WORKER_ROOMS_MAX);
+        report(f, CM_FINDING_WARNING, mend,
+               "%" PRIu64 " files may be open, expected %u for the %u rooms that a server may have",
+               m->files, (unsigned)most, CM_WORKER_ROOMS_MAX);
     } else {
-        say(f, CM_FINDING_OK, mend, "%" PRIu64 " files may be open", m->files);
+        report(f, CM_FINDING_OK, mend, "%" PRIu64 " files may be open", m->files);
     }
 }
 
@@ -71,24 +71,25 @@ static void judge_disk(const cm_machine *m, const cm_needs *needs, cm_finding *f
 {
     uint64_t mib = m->disk_free / MIB;
     if (!m->disk_known) {
-        say(f, CM_FINDING_ERROR, "set matches to a directory that is there",
-            "the file system of matches does not answer, expected one");
+        report(f, CM_FINDING_ERROR, "set matches to a directory that is there",
+               "the file system of matches does not answer, expected one");
     } else if (m->disk_remote) {
-        say(f, CM_FINDING_ERROR, "set matches to a local directory",
+        report(
+            f, CM_FINDING_ERROR, "set matches to a local directory",
             "matches are on a file system of another machine, expected a local one: SQLite's WAL "
             "needs its locks and its shared memory");
     } else if (m->disk_free < DISK_ERROR || m->disk_free_files < DISK_FILES) {
-        say(f, CM_FINDING_ERROR, "carom match prune, or a larger disk",
-            "%" PRIu64 " MiB are free for matches, expected at least 1024, and %u files", mib,
-            DISK_FILES);
+        report(f, CM_FINDING_ERROR, "carom match prune, or a larger disk",
+               "%" PRIu64 " MiB are free for matches, expected at least 1024, and %u files", mib,
+               DISK_FILES);
     } else if (m->disk_free < DISK_WARNING) {
-        say(f, CM_FINDING_WARNING, "carom match prune, or a larger disk",
-            "%" PRIu64 " MiB are free for matches, expected at least 1024", mib);
+        report(f, CM_FINDING_WARNING, "carom match prune, or a larger disk",
+               "%" PRIu64 " MiB are free for matches, expected at least 1024", mib);
     } else if (m->disk_volatile && needs->power) {
-        say(f, CM_FINDING_WARNING, "set matches to a directory on a disk",
-            "matches are in memory, expected a disk: durability is power");
+        report(f, CM_FINDING_WARNING, "set matches to a directory on a disk",
+               "matches are in memory, expected a disk: durability is power");
     } else {
-        say(f, CM_FINDING_OK, "", "%" PRIu64 " MiB are free for matches", mib);
+        report(f, CM_FINDING_OK, "", "%" PRIu64 " MiB are free for matches", mib);
     }
 }
 
@@ -96,16 +97,18 @@ static void judge_fsync(const cm_machine *m, const cm_needs *needs, cm_finding *
 {
     double most = needs->power ? FSYNC_POWER_MS : FSYNC_PROCESS_MS;
     if (m->fsync_ms_median <= 0.0) {
-        say(f, CM_FINDING_WARNING, "let the server write where matches are, on a disk with space",
-            "not measured: no file could be written and synced where matches are, expected one");
+        report(f, CM_FINDING_WARNING,
+               "let the server write where matches are, on a disk with space",
+               "not measured: no file could be written and synced where matches are, expected one");
     } else if (m->fsync_ms_median > most) {
-        say(f, CM_FINDING_WARNING, "a disk with a write cache that outlives power, or an SSD",
+        report(
+            f, CM_FINDING_WARNING, "a disk with a write cache that outlives power, or an SSD",
             "%.2f ms for an fsync where matches are (the longest %.2f), expected at most %.0f with "
             "durability %s",
             m->fsync_ms_median, m->fsync_ms_max, most, needs->power ? "power" : "process");
     } else {
-        say(f, CM_FINDING_OK, "", "%.2f ms for an fsync where matches are (the longest %.2f)",
-            m->fsync_ms_median, m->fsync_ms_max);
+        report(f, CM_FINDING_OK, "", "%.2f ms for an fsync where matches are (the longest %.2f)",
+               m->fsync_ms_median, m->fsync_ms_max);
     }
 }
 
@@ -120,18 +123,18 @@ static void judge_clock(const cm_machine *m, const cm_needs *needs, cm_finding *
     (void)needs;
     const char *source = m->clock_source[0] != '\0' ? m->clock_source : "of an unknown source";
     if (m->clock_backward > 0) {
-        say(f, CM_FINDING_ERROR, "another clock source of the kernel, or another machine",
-            "the monotonic clock (%s) went backward %u times, expected never", source,
-            (unsigned)m->clock_backward);
+        report(f, CM_FINDING_ERROR, "another clock source of the kernel, or another machine",
+               "the monotonic clock (%s) went backward %u times, expected never", source,
+               (unsigned)m->clock_backward);
     } else if (is_slow_source(source) || m->clock_read_ns > CLOCK_READ_NS) {
-        say(f, CM_FINDING_WARNING,
-            "a clock that is read without a system call: tsc, or the hypervisor's own",
-            "a reading of the clock (%s) takes %.0f ns, expected less than %.0f and not hpet, "
-            "acpi_pm or jiffies",
-            source, m->clock_read_ns, CLOCK_READ_NS);
+        report(f, CM_FINDING_WARNING,
+               "a clock that is read without a system call: tsc, or the hypervisor's own",
+               "a reading of the clock (%s) takes %.0f ns, expected less than %.0f and not hpet, "
+               "acpi_pm or jiffies",
+               source, m->clock_read_ns, CLOCK_READ_NS);
     } else {
-        say(f, CM_FINDING_OK, "", "%s, %.0f ns a reading, no step back in 100000", source,
-            m->clock_read_ns);
+        report(f, CM_FINDING_OK, "", "%s, %.0f ns a reading, no step back in 100000", source,
+               m->clock_read_ns);
     }
 }
 
@@ -139,15 +142,16 @@ static void judge_date(const cm_machine *m, const cm_needs *needs, cm_finding *f
 {
     (void)needs;
     if (m->unix_s < UNIX_EARLIEST_S) {
-        say(f, CM_FINDING_ERROR, "set the clock: timedatectl set-ntp true",
-            "%" PRIu64 " s since 1970, expected a date of today: tokens expire by it", m->unix_s);
+        report(f, CM_FINDING_ERROR, "set the clock: timedatectl set-ntp true",
+               "%" PRIu64 " s since 1970, expected a date of today: tokens expire by it",
+               m->unix_s);
     } else if (m->clock_in_step == 0) {
-        say(f, CM_FINDING_WARNING, "timedatectl set-ntp true, or chrony",
-            "the wall clock is not kept in step with a time server, expected that it is: tokens "
-            "expire by it");
+        report(f, CM_FINDING_WARNING, "timedatectl set-ntp true, or chrony",
+               "the wall clock is not kept in step with a time server, expected that it is: tokens "
+               "expire by it");
     } else {
-        say(f, CM_FINDING_OK, "", "the wall clock is %s",
-            m->clock_in_step > 0 ? "in step with a time server" : "plausible");
+        report(f, CM_FINDING_OK, "", "the wall clock is %s",
+               m->clock_in_step > 0 ? "in step with a time server" : "plausible");
     }
 }
 
@@ -155,15 +159,17 @@ static void judge_cores(const cm_machine *m, const cm_needs *needs, cm_finding *
 {
     (void)needs;
     if (m->cores_quota > 0.0 && m->cores_quota < 2.0) {
-        say(f, CM_FINDING_WARNING, "raise the quota of the control group to 2 or more, or lift it",
+        report(
+            f, CM_FINDING_WARNING, "raise the quota of the control group to 2 or more, or lift it",
             "%u cores, of which the control group grants %.2f, expected 2: a group that spent its "
             "quota stands still for the rest of a period of some 100 ms",
             (unsigned)m->cores, m->cores_quota);
     } else if (m->cores < 2) {
-        say(f, CM_FINDING_WARNING, "give the process another core",
-            "%u core, expected 2: rooms and the writing of matches take turns", (unsigned)m->cores);
+        report(f, CM_FINDING_WARNING, "give the process another core",
+               "%u core, expected 2: rooms and the writing of matches take turns",
+               (unsigned)m->cores);
     } else {
-        say(f, CM_FINDING_OK, "", "%u cores", (unsigned)m->cores);
+        report(f, CM_FINDING_OK, "", "%u cores", (unsigned)m->cores);
     }
 }
 
@@ -172,15 +178,17 @@ static void judge_memory(const cm_machine *m, const cm_needs *needs, cm_finding 
     (void)needs;
     uint64_t mib = m->memory_available / MIB;
     if (m->memory_available < MEMORY_WARNING) {
-        say(f, CM_FINDING_WARNING, "fewer rooms (carom capacity says what one takes), more memory",
-            "%" PRIu64 " MiB are available, expected at least 256", mib);
+        report(f, CM_FINDING_WARNING,
+               "fewer rooms (carom capacity says what one takes), more memory",
+               "%" PRIu64 " MiB are available, expected at least 256", mib);
     } else if (m->swap_used > 0) {
-        say(f, CM_FINDING_WARNING, "swapoff -a, or MemorySwapMax=0 in the unit",
-            "%" PRIu64 " MiB are available, %" PRIu64 " MiB are swapped out, expected none: a tick "
-            "waits for the disk, and keys may come to lie there",
-            mib, m->swap_used / MIB);
+        report(f, CM_FINDING_WARNING, "swapoff -a, or MemorySwapMax=0 in the unit",
+               "%" PRIu64 " MiB are available, %" PRIu64
+               " MiB are swapped out, expected none: a tick "
+               "waits for the disk, and keys may come to lie there",
+               mib, m->swap_used / MIB);
     } else {
-        say(f, CM_FINDING_OK, "", "%" PRIu64 " MiB are available, nothing is swapped out", mib);
+        report(f, CM_FINDING_OK, "", "%" PRIu64 " MiB are available, nothing is swapped out", mib);
     }
 }
 

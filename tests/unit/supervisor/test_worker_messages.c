@@ -64,19 +64,19 @@ static void do_nothing(void *user, uint32_t worker)
     (void)worker;
 }
 
-static void says(cm_supervised *s, uint32_t worker, uint32_t type, const char *room)
+static void says(cm_server *s, uint32_t worker, uint32_t type, const char *room)
 {
     memset(&message, 0, sizeof message);
     message.type = type;
     snprintf(message.room.name, sizeof message.room.name, "%s", room);
     message.room.match_id = 7 + worker;
     message.room.port = (uint16_t)(9400 + worker);
-    cm_supervised_on_message(s, worker, &message);
+    cm_server_on_message(s, worker, &message);
 }
 
 Test(supervised_messages, of_two_rooms_of_one_name_one_goes)
 {
-    static cm_supervised s;
+    static cm_server s;
     static cm_server_base base;
     cm_worker_link *links[WORKERS];
     s.base = &base;
@@ -130,7 +130,7 @@ static int give_none(void *user, uint32_t worker)
 }
 
 // Two workers of this process; the one with "duel" and "other" is 0, 1 has "alone".
-static void make_slow(cm_supervised *s, cm_server_base *base, cm_worker_link *links[WORKERS])
+static void make_slow(cm_server *s, cm_server_base *base, cm_worker_link *links[WORKERS])
 {
     memset(s, 0, sizeof *s);
     memset(base, 0, sizeof *base);
@@ -162,7 +162,7 @@ static void make_slow(cm_supervised *s, cm_server_base *base, cm_worker_link *li
 // no sooner, since two would have its file. One that is alone stays.
 Test(supervised_messages, a_slow_room_moves_when_its_worker_let_go_of_it)
 {
-    static cm_supervised s;
+    static cm_server s;
     static cm_server_base base;
     cm_worker_link *links[WORKERS];
     make_slow(&s, &base, links);
@@ -193,7 +193,7 @@ Test(supervised_messages, a_slow_room_moves_when_its_worker_let_go_of_it)
 // No place is left, or the match cannot go on elsewhere.
 Test(supervised_messages, a_slow_room_without_a_place_is_slowed)
 {
-    static cm_supervised s;
+    static cm_server s;
     static cm_server_base base;
     cm_worker_link *links[WORKERS];
     make_slow(&s, &base, links);
