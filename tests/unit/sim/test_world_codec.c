@@ -294,8 +294,9 @@ Test(world_codec, contacts_must_be_sorted_and_of_two_bodies)
     size_t first = place(world, CM_SECTION_contact, 0, "shape_a");
     uint8_t *kept = malloc(2 * row);
     memcpy(kept, e.bytes + first, 2 * row);
-    memcpy(e.bytes + first, kept + row, row); // the same twice
+    memcpy(e.bytes + first, kept + row, 8); // the same two shapes twice, each with its points
     cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_ERROR_CORRUPT);
+    memcpy(e.bytes + first, kept, row);
     memcpy(e.bytes + first + row, kept, row); // exchanged
     cr_assert_eq(carom_world_decode(world, e.bytes, e.size), CAROM_ERROR_CORRUPT);
     memcpy(e.bytes + first, kept, 2 * row);
