@@ -169,7 +169,7 @@ const cm_command cm_serve_command = {
     "\"event\": start, listen, http, worker, room, room opened, room not opened, room closed, "
     "player\n"
     "joined, player left (with the reason), client refused, worker died, module failed, room\n"
-    "apart, match resumed, match cut, match left, room begins anew, drain, backup, recording\n"
+    "isolated, match resumed, match cut, match left, room begins anew, drain, backup, recording\n"
     "failed, recording goes on, no admin socket, stop. A\n"
     "recording whose disk is full goes on in another file, which tells the gap, once there is\n"
     "space again: a try each 5 s. Status 1 where one could not be kept whole or does not verify. "

@@ -28,11 +28,15 @@ carom_result cm_portable_check_header(cm_byte_reader *reader, uint32_t magic, ui
 void cm_portable_put_row(cm_byte_writer *writer, cm_section section, const void *row)
 {
     uint32_t words[CM_ROW_WORDS_MAX];
+    uint8_t bytes[4 * CM_ROW_WORDS_MAX]; // one row at a time: a world of 20,000 bodies has 8 MB
     uint32_t count = cm_section_words(section);
     cm_row_load(section, row, words);
     for (uint32_t i = 0; i < count; i++) {
-        cm_put_u32(writer, words[i]);
+        for (uint32_t k = 0; k < 4; k++) {
+            bytes[4 * i + k] = (uint8_t)(words[i] >> (8 * k));
+        }
     }
+    cm_put_bytes(writer, bytes, 4 * (size_t)count);
 }
 
 bool cm_portable_get_row(cm_byte_reader *reader, cm_section section, void *row)
