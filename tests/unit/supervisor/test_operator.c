@@ -142,6 +142,27 @@ Test(operator, messages_and_bans_reach_players)
     serving_remove_directory(&c);
 }
 
+Test(operator, bans_of_the_file_are_listed)
+{
+    serving c;
+    char bans[128];
+    serving_make_directory(&c);
+    snprintf(bans, sizeof bans, "%s/bans", c.directory);
+    FILE *file = fopen(bans, "w");
+    cr_assert_not_null(file);
+    fputs("2001:db8:1:2::5\n::ffff:192.0.2.7\n77\n", file);
+    fclose(file);
+    serving_host(&c, (char *[]){"--workers", "1", "--scene", SCENE, "--bans", bans, NULL});
+#define ROW(key, who) "{\"" key "\":\"" who "\",\"until\":\"\",\"reason\":\"\",\"in_file\":true}\n"
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"bans\"}"),
+                     ROW("client_id", "77") ROW("address", "192.0.2.7")
+                         ROW("address", "2001:db8:1:2::/64"));
+#undef ROW
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
+
 // Who plays goes on, who comes is told, no room opens; the shorter of two waits holds.
 Test(operator, a_drain_that_waits_tells_how_long)
 {
