@@ -122,7 +122,9 @@ typedef struct carom_limits {
 // `soft`, for crowds: contacts are soft constraints (a spring of 30 Hz and more, made stiffer by
 // substeps), warm-started and relaxed. It takes every shape, joint and surface that there is.
 typedef struct carom_soft_def {
-    uint32_t substeps; // 4: more make stacks stiffer, at their price
+    // 0: 4, and 8 or 16 in ticks in which something small lies flat on something that moves, or
+    // something much heavier does; else 1 to 64: more make stacks stiffer, at their price
+    uint32_t substeps;
     // m/s, 1: what meets slower does not part, so that what bounces comes to rest; 0 to 1e6
     float restitution_threshold;
 } carom_soft_def;
@@ -206,7 +208,7 @@ typedef struct carom_world_def {
     carom_error *error;
 } carom_world_def;
 
-// 60 ticks a second, gravity (0, -9.81, 0), soft solver with 4 substeps, product rules,
+// 60 ticks a second, gravity (0, -9.81, 0), soft solver, product rules,
 // limits 64 bodies, 64 shapes, 64 joints, 512 contacts.
 CAROM_API carom_world_def carom_default_world_def(void);
 

@@ -23,7 +23,7 @@ static carom_solver_def default_solver(void)
     carom_solver_def def;
     memset(&def, 0, sizeof def);
     def.type = CAROM_SOLVER_SOFT;
-    def.soft.substeps = 4;
+    def.soft.substeps = 0;
     def.soft.restitution_threshold = 1.0f;
     def.impulse.substeps = 1;
     def.lcp.substeps = 1;

@@ -48,7 +48,7 @@ Test(scene, defaults)
     cm_scene_replication_get(scene, &replication);
     cr_assert_eq(def.tick_rate, 60u);
     cr_assert_float_eq(def.gravity.y, -9.81f, 0);
-    cr_assert_eq(def.solver.soft.substeps, 4u);
+    cr_assert_eq(def.solver.soft.substeps, 0u);
     cr_assert_eq(def.friction_combine, CAROM_COMBINE_PRODUCT);
     cr_assert_eq(def.limits.bodies, 64u);
     cr_assert_eq(def.limits.shapes, 64u);

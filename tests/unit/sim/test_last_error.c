@@ -45,7 +45,7 @@ Test(last_error, fields_of_a_world)
     WORLD(limits.joints, UINT32_MAX);
     WORLD(limits.contacts, 1u << 21);
     WORLD(solver.type, (carom_solver_type)4);
-    WORLD(solver.soft.substeps, 0);
+    WORLD(solver.soft.substeps, 65);
     WORLD(solver.soft.restitution_threshold, -1.0f);
     WORLD(solver.impulse.model, (carom_impulse_model)3);
     WORLD(solver.impulse.pixel, -1.0f);

@@ -127,7 +127,7 @@ Test(world_codec, each_rule_has_its_refusal)
     const bend bends[] = {
         {CM_SECTION_world, 0, "tick_rate", 0, CAROM_ERROR_CORRUPT},
         {CM_SECTION_world, 0, "solver", 9, CAROM_ERROR_CORRUPT},
-        {CM_SECTION_world, 0, "substeps", 0, CAROM_ERROR_CORRUPT},
+        {CM_SECTION_world, 0, "substeps", 65, CAROM_ERROR_CORRUPT},
         {CM_SECTION_world, 0, "friction_combine", 5, CAROM_ERROR_CORRUPT},
         {CM_SECTION_world, 0, "gravity", 0x7f800000u, CAROM_ERROR_CORRUPT},
         {CM_SECTION_world, 0, "body_slots", 1000, CAROM_ERROR_LIMIT_BODIES},

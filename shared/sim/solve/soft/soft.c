@@ -19,6 +19,13 @@
 // Softer, or damped less, a column of thirty sways more as it settles.
 #define CONTACT_HERTZ         38.0f
 #define CONTACT_DAMPING_RATIO 5.0f
+// Where the substeps are left open: of a tick; points from which on a contact is a face; ratio of
+// masses that stands without more; substeps a second times the root of size over gravity.
+#define LEAST_SUBSTEPS 4u
+#define MOST_SUBSTEPS  16u
+#define FACE_POINTS    3u
+#define STACK_HEIGHT   15.0f
+#define STACK_RATE     45.0f
 
 static size_t line(size_t size)
 {
@@ -97,6 +104,45 @@ static cm_softness make_soft(float hertz, float damping_ratio, float h)
     return (cm_softness){omega / a1, a2 * a3, a3};
 }
 
+// About the side of what a shape covers where it lies flat: of a box the mean of its two longest.
+static float face_size(const cm_place *place)
+{
+    float outer = place->reach, inner = place->inner_radius;
+    return place->hull == NULL ? outer - inner : cm_sqrt(2.0f * (outer * outer - inner * inner));
+}
+
+// Substeps of a tick where the world leaves them open: the least, doubled as long as what lies flat
+// on something that moves asks for more. Springs of w rad/s let a stack of cubes of size L buckle
+// at a height that goes with L w^2 / g, and w goes with the substeps: so small stacks stand as
+// large ones do if the steps go with sqrt(g / L), as in volume (carom_volume_substeps). What is
+// heavier than what it stands on is like a stack. Doubled, so that impulses are scaled without
+// rounding.
+static uint32_t wanted_substeps(const carom_world *world, const cm_scratch *scratch)
+{
+    const cm_body *bodies = cm_bodies(world);
+    float most = 0.0f; // 1/m, ratio of masses over size
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_manifold *m = &scratch->manifolds[i];
+        if (m->point_count < FACE_POINTS || bodies[m->body_a].type != CAROM_BODY_DYNAMIC ||
+            bodies[m->body_b].type != CAROM_BODY_DYNAMIC) {
+            continue;
+        }
+        const cm_contact *contact = &cm_contacts(world)[i];
+        float size = cm_min(face_size(&scratch->places[contact->shape_a]),
+                            face_size(&scratch->places[contact->shape_b]));
+        float a = bodies[m->body_a].mass, b = bodies[m->body_b].mass;
+        float load = cm_max(cm_max(a, b) / (cm_min(a, b) * STACK_HEIGHT), 1.0f);
+        most = cm_max(most, load / size);
+    }
+    float gravity = cm_length(world->state.gravity);
+    float wanted = STACK_RATE * cm_sqrt(gravity * most) / (float)world->state.tick_rate;
+    uint32_t substeps = LEAST_SUBSTEPS;
+    while (substeps < MOST_SUBSTEPS && (float)substeps < wanted) {
+        substeps *= 2;
+    }
+    return substeps;
+}
+
 static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
 {
     cm_soft soft = {0};
@@ -107,9 +153,15 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     soft.body_count = world->state.body_slots;
     soft.block_count = blocks_of(soft.body_count);
     soft.substeps = world->state.substeps;
+    float refined = 1.0f; // of the stiffness' frequency, and of impulses as they are kept
+    if (soft.substeps == 0) {
+        soft.substeps = wanted_substeps(world, scratch);
+        refined = (float)(soft.substeps / LEAST_SUBSTEPS);
+    }
+    soft.refined = refined;
     soft.dt = 1.0f / (float)world->state.tick_rate;
     soft.h = soft.dt / (float)soft.substeps;
-    float hertz = cm_min(CONTACT_HERTZ, 0.25f / soft.h);
+    float hertz = cm_min(refined * CONTACT_HERTZ, 0.25f / soft.h);
     soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
     soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
     soft.restitution_threshold = world->state.restitution_threshold;
@@ -142,6 +194,27 @@ static void solve_joints(cm_soft *soft, bool relax)
     }
 }
 
+// What is kept from tick to tick are impulses of a substep of LEAST_SUBSTEPS.
+static void scale_impulses(carom_world *world, cm_soft *soft, float by)
+{
+    if (soft->refined == 1.0f) {
+        return;
+    }
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        cm_soft_contact *contact = &soft->contacts[i];
+        contact->friction_impulse = cm_scale(by, contact->friction_impulse);
+        contact->twist_impulse *= by;
+    }
+    for (uint32_t i = 0; i < world->state.point_count; i++) {
+        soft->points[i].normal_impulse *= by;
+    }
+    for (uint32_t i = 0; i < world->state.joint_slots; i++) {
+        for (uint32_t k = 0; k < CM_JOINT_ROWS_MAX; k++) {
+            cm_joints(world)[i].impulse[k] *= by;
+        }
+    }
+}
+
 static void solve(carom_world *world, cm_scratch *scratch)
 {
     double at = cm_clock(world);
@@ -149,6 +222,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     cm_soft soft = map_soft(world, scratch);
     cm_soft_prepare_bodies(world, scratch, &soft);
     cm_soft_carry(world, scratch, &soft);
+    scale_impulses(world, &soft, 1.0f / soft.refined);
     cm_soft_arrange(world, scratch, &soft);
     cm_soft_pack(&soft);
     cm_soft_pack_specials(world, scratch, &soft);
@@ -175,6 +249,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     cm_lap(world, &at, CAROM_STAGE_SOLVE);
     cm_soft_store_wrenches(world, &soft);
     cm_soft_store_joints(world, &soft);
+    scale_impulses(world, &soft, soft.refined);
     cm_report_contacts(world, scratch);
     cm_soft_store_bodies(world, &soft);
     cm_lap(world, &at, CAROM_STAGE_INTEGRATE);

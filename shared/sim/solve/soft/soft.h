@@ -193,7 +193,8 @@ typedef struct cm_soft {
     float dt, h;                 // of the tick, of a substep
     float restitution_threshold; // m/s
     uint32_t body_count, block_count, substeps;
-    bool special; // a group may be
+    float refined; // substeps over the least, where the world leaves them open; else 1
+    bool special;  // a group may be
 } cm_soft;
 
 // Each pass goes over groups, or blocks of bodies, [first, end) in order.
