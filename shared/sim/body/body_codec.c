@@ -181,7 +181,7 @@ static void add_words(cm_hash *hash, const void *row, size_t size)
 // What the body of a slot is: its row and those of its shapes. Forces are left out: they say how it
 // moves, may change with every tick, and are not part of a view either. So are its rest and what
 // touches it.
-void cm_body_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links)
+static cm_identity identify(const carom_world *world, uint32_t slot)
 {
     cm_body body = cm_bodies(world)[slot];
     body.force = body.torque = body.applied_force = body.applied_torque = cm_vec(0.0f, 0.0f, 0.0f);
@@ -195,6 +195,20 @@ void cm_body_identify(const carom_world *world, uint32_t slot, uint64_t *kind, u
         add_words(&what, &cm_shapes(world)[at], sizeof(cm_shape));
         cm_hash_u32(&where, at);
     }
-    *kind = cm_hash_end(&what);
-    *links = cm_hash_end(&where);
+    return (cm_identity){cm_hash_end(&what), cm_hash_end(&where)};
+}
+
+// Asked of every body in every tick, and seldom another than before: kept until a row changes.
+void cm_body_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links)
+{
+    cm_page *page = cm_pages(world, CM_SECTION_body) + slot / CM_PAGE_ROWS;
+    uint64_t bit = (uint64_t)1 << slot % CM_PAGE_ROWS;
+    cm_identity *known =
+        (cm_identity *)(void *)((char *)(uintptr_t)world + world->offset.identities) + slot;
+    if (!(page->named & bit)) {
+        *known = identify(world, slot);
+        page->named |= bit;
+    }
+    *kind = known->kind;
+    *links = known->links;
 }

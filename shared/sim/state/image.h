@@ -16,11 +16,12 @@
 //                                            (resting.h); of points four times as many rows
 //   …                196 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
-//   …                56  x pages             of bodies, then of shapes: what is known of rows:
+//   …                64  x pages             of bodies, then of shapes: what is known of rows:
 //   which
 //                                            repeat the row before (repeat.h), which changed
 //                                            (awake.h); no state
 //   …                1   x limits.bodies     who is active (awake.h); no state
+//   …                16  x limits.bodies     identities (inspect.h); no state
 //   …                …                       the tree of what rests (collide/rest.h); no state
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
@@ -211,7 +212,7 @@ struct carom_world {
         uint32_t rows[CM_SECTION_COUNT];    // of each section; 0: the world has none of it
         uint32_t spare[CM_SECTION_COUNT];   // of contacts: last step's, while there is a step
         uint32_t resting[CM_SECTION_COUNT]; // of contacts, where bodies may sleep
-        uint32_t body_pages, shape_pages, active, rest;
+        uint32_t body_pages, shape_pages, active, identities, rest;
         uint32_t scratch, scratch_size;
     } offset;
     // What the scratch was sized for; a state that wants more is refused.
@@ -309,7 +310,13 @@ typedef struct cm_page {
     uint64_t moved;   // its boxes in the tree of what rests may be wrong (collide/rest.h)
     uint64_t asleep;  // bodies: it slept when it was last looked at
     uint64_t reports; // likewise: it is told what contacts do to it
+    uint64_t named;   // bodies: its identity is known (cm_identities)
 } cm_page;
+
+// What cm_body_identify found of a body.
+typedef struct cm_identity {
+    uint64_t kind, links;
+} cm_identity;
 
 #define CM_PAGE_ROWS 64u
 
@@ -326,6 +333,7 @@ static inline void cm_row_note(carom_world *world, cm_section section, uint32_t 
     cm_page *page = cm_pages(world, section) + row / CM_PAGE_ROWS;
     page->noted |= (uint64_t)1 << row % CM_PAGE_ROWS;
     page->moved |= (uint64_t)1 << row % CM_PAGE_ROWS;
+    page->named &= ~((uint64_t)1 << row % CM_PAGE_ROWS);
 }
 
 static inline void cm_row_differs(carom_world *world, cm_section section, uint32_t row)
@@ -371,8 +379,12 @@ static inline void cm_body_set_contact(carom_world *world, uint32_t slot, carom_
 
 static inline cm_shape *cm_shape_change(carom_world *world, uint32_t slot)
 {
+    cm_shape *shape = (cm_shape *)cm_rows(world, CM_SECTION_shape) + slot;
     cm_row_changes(world, CM_SECTION_shape, slot);
-    return (cm_shape *)cm_rows(world, CM_SECTION_shape) + slot;
+    if (slot < world->state.shape_slots && shape->alive) {
+        cm_row_note(world, CM_SECTION_body, shape->body);
+    }
+    return shape;
 }
 
 static inline cm_contact *cm_contacts(const carom_world *world)

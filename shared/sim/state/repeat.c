@@ -203,6 +203,17 @@ static void fill_shapes(cm_shape *rows, uint64_t used, uint64_t repeats, const c
     }
 }
 
+// Of a page of bodies, or, where shapes changed, of all.
+static void forget_names(carom_world *world, cm_section section, uint32_t page)
+{
+    cm_page *pages = cm_pages(world, CM_SECTION_body);
+    bool all = section == CM_SECTION_shape;
+    uint32_t end = all ? pages_of(world->limits.bodies) : page + 1;
+    for (uint32_t i = all ? 0 : page; i < end; i++) {
+        pages[i].named = 0;
+    }
+}
+
 const char *cm_repeat_take(carom_world *world, cm_section section, const char *from)
 {
     uint32_t rows = cm_section_count(&world->state, section), pages = pages_of(rows);
@@ -217,6 +228,7 @@ const char *cm_repeat_take(carom_world *world, cm_section section, const char *f
         if (!stand(of, used, repeats, stride, to, from)) {
             of->noted |= used;
             of->moved |= used;
+            forget_names(world, section, page);
             if (repeats == 0) {
                 memcpy(to, from, (size_t)__builtin_popcountll(used) * stride);
             } else if (section == CM_SECTION_body) {

@@ -108,6 +108,8 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
     at = round_up(at + cm_repeat_known_size(limits->shapes));
     world->offset.active = (uint32_t)at;
     at = round_up(at + limits->bodies);
+    world->offset.identities = (uint32_t)at;
+    at = round_up(at + limits->bodies * sizeof(cm_identity));
     world->offset.rest = (uint32_t)at;
     at = round_up(at + cm_rest_size(limits));
     uint64_t scratch = at;
