@@ -164,7 +164,7 @@ double cm_lab_energy(const cm_lab *lab)
     for (uint32_t i = 0; i < carom_world_body_slots(lab->world); i++) {
         if (is_dynamic(lab, i, &id)) {
             carom_body_state s = cm_lab_get(lab, id);
-            carom_vec3 at = s.position;
+            carom_vec3 at = s.center_of_mass;
             sum -= s.mass * ((double)g.x * at.x + (double)g.y * at.y + (double)g.z * at.z);
         }
     }

@@ -89,7 +89,8 @@ CAROM_API carom_result carom_volume_meet(const carom_volume_piece pieces[2],
                                          double dt, uint32_t segments, void *work,
                                          carom_volume_memory *memory, carom_volume_touch *out);
 
-// Stiffness (N/m) and damping (N s/m) of a whole contact between bodies of reduced mass `mass` (kg;
+// Stiffness (N/m) and damping (N s/m) of a whole contact of a pointer, and of a deepest point,
+// where the scene gives none; other contacts are firmer. Bodies of reduced mass `mass` (kg;
 // 1 / (1/m_a + 1/m_b), where what cannot be pushed has none; a pointer has its own) in a step of h
 // seconds. Over an area A (m^2) that is K / A and B / A for each square metre; a deepest point has
 // K and B. The derivation stands in shared/sim/solve/volume/README.md. 0 for a mass or step not

@@ -90,6 +90,7 @@ typedef struct cm_volume_contact {
     uint32_t friction_state; // cm_volume_mode
     carom_vec3 stretch;      // m, of the static friction's spring, world axes
     float twist;             // rad, of it about the normal
+    carom_vec3 pressed;      // N, N m: where the stiffness is derived, along the normal and tilts
 } cm_volume_contact;
 
 // Rows
@@ -118,6 +119,6 @@ _Static_assert(sizeof(cm_soft_contact) == 16, "gathered as four floats");
 _Static_assert(sizeof(cm_soft_point) == 4, "gathered as one float");
 _Static_assert(sizeof(cm_impulse_contact) == 32, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_lcp_contact) == 108, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_volume_contact) == 32, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_volume_contact) == 44, "saved as it stands: no hidden padding");
 
 #endif

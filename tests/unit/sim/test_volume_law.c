@@ -75,7 +75,7 @@ Test(volume_law, pure_functions)
     cr_expect_eq(carom_volume_substeps(1.0 / 60.0, NAN, NAN), 4u);
 }
 
-// Under a face K d = m g: d = g h^2, whatever the size and the density.
+// On the floor K d = m g: d = g / w^2, w = 3,000 rad/s, whatever the size, density and rate.
 Test(volume_law, depth_at_rest)
 {
     const float sizes[] = {0.2f, 1.0f, 5.0f}, densities[] = {10.0f, 1000.0f, 8000.0f};
@@ -89,10 +89,8 @@ Test(volume_law, depth_at_rest)
                 carom_body_id box = add_box(&rig, cm_vec(0.0f, half, 0.0f),
                                             cm_vec(half, half, half), densities[j], UPRIGHT);
                 cm_rig_step(&rig, rates[r]);
-                double dt = 1.0 / (double)rates[r];
-                double h = dt / (double)carom_volume_substeps(dt, G, (double)sizes[i]);
                 double depth = (double)half - (double)cm_rig_get(&rig, box).position.y;
-                cr_expect_float_eq(depth, G * h * h, 0.02 * G * h * h + 1e-6 * (double)half,
+                cr_expect_float_eq(depth, G / 9e6, 0.02 * G / 9e6 + 5e-7 * (double)half,
                                    "%g m, %g kg/m^3, %u Hz: %g", (double)sizes[i],
                                    (double)densities[j], rates[r], depth);
                 cr_expect_lt(fastest(&rig), 3e-4, "%g m, %g kg/m^3, %u Hz: %g m/s",
@@ -171,7 +169,7 @@ static void expect_stands(uint32_t rows, uint32_t first, bool pyramid, float gap
         }
     }
     cr_expect_lt(fall, most, "%u rows moved by %g m", rows, fall);
-    cr_expect_lt(fastest(&rig), 1e-3, "%u rows", rows);
+    cr_expect_lt(fastest(&rig), 1e-3, "%u rows: %g m/s", rows, fastest(&rig));
     cm_rig_close(&rig);
 }
 
@@ -187,19 +185,18 @@ Test(volume_law, stacks_walls_and_pyramids_stand)
                            1000.0f, UPRIGHT);
     }
     cm_rig_step(&rig, 1200);
-    double y = 0.0; // the floor carries 10 on m, each box i less on m / 2
+    double y = 0.0; // the floor carries 10 at 3,000 rad/s; each box i less, on m / 2 at 2 x 240
     for (uint32_t i = 0; i < 10; i++) {
-        y -= (double)(10 - i) * (i == 0 ? 1.0 : 2.0) * G / (240.0 * 240.0);
+        y -= (double)(10 - i) * (i == 0 ? G / 9e6 : 2.0 * G / (480.0 * 480.0));
         carom_vec3 p = cm_rig_get(&rig, boxes[i]).position;
-        cr_expect_float_eq((double)p.y - 0.5 - (double)i, y, 1e-4, "box %u", i);
+        cr_expect_float_eq((double)p.y - 0.5 - (double)i, y, 1e-5, "box %u", i);
         cr_expect_lt(fabsf(p.x) + fabsf(p.z), 1e-4f, "box %u", i);
     }
     cm_rig_close(&rig);
 }
 
 // Ten cubes of any size stand for a minute, not quite in line: a column of contacts buckles where
-// there are fewer than 55.3 sqrt(g / L) steps a second (Greenhill's column, in README.md). One step
-// in two is too few.
+// there are fewer than 27.7 sqrt(g / L) steps a second (Greenhill's column, in README.md).
 static double lean_of_ten(float size, uint32_t rate, uint32_t substeps, uint32_t seconds)
 {
     cm_rig rig = open_rig(12, rate, substeps);
@@ -225,7 +222,7 @@ Test(volume_law, ten_small_cubes_stand_for_a_minute)
         cr_expect_lt(lean_of_ten(0.03f, 60, 0, 60), 0.02);
         cr_expect_lt(lean_of_ten(0.5f, 60, 0, 60), 0.02);
     }
-    cr_expect_gt(lean_of_ten(0.1f, 60, 5, 10), 1.0, "the check can fail");
+    cr_expect_gt(lean_of_ten(0.1f, 60, 1, 10), 1.0, "the check can fail");
 }
 
 // Cubes that appear half in each other part at 3 m/s, whatever their mass.

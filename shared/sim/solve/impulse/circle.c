@@ -9,7 +9,8 @@
 // (pixel 0) a gap up to 1e-5 x size is a hit. Sensors and filters hold; joints there are none.
 // Spheres' depth z does not enter.
 //
-// The article knows no forces. Where they act on one of a pair, restitution is of the velocities
+// The article knows no forces. Without rounding, a world with forces is solved as any other
+// (impulse.c). With it, where they act on one of a pair, restitution is of the velocities
 // before them and of the moment of the touch, and their share is taken away (hit.c has the
 // formulas); what approaches no faster than they make is stopped. Each pair once, in the same loop.
 // Typical: 16 circles.

@@ -1,5 +1,8 @@
-// Hits: contacts that approach faster than forces press collide by the formulas of core.h, in the
-// order of their shapes' slots, in rounds until none approaches. 256 rounds at most.
+// Hits: contacts that approach faster than forces press collide by the formulas of core.h, in
+// rounds until none approaches. 256 rounds at most. Hits of a round come at the same time: of those
+// of one body each parts at the speed at which it would part alone (I. Newton's law of restitution
+// for all of them), so that no order of slots breaks the symmetry of what meets. Without
+// restitution one comes after the other, in the order of slots: towers lean less by that.
 //
 // A hit acts on the velocities before the step's forces, whose share along its normal it takes away
 // as well: press.c where they push the bodies together, here where they pull them apart.
@@ -13,10 +16,12 @@
 // speed that they leave with, after tau + (1 + e) h/2. So a bounce rises to e^2 of the height
 // whatever the overlap was. Without forces a hit changes velocities alone, as in the sources.
 //
-// Typical: 1 round; a blow through n balls in a row, in the wrong order of slots: n.
+// Typical: 1 round; a blow through n balls in a row: n.
 #include "shared/sim/solve/impulse/impulse.h"
 
-#define STILL 1.0e-6 // of the fastest hit of the two bodies: less is no approach in later rounds
+#define GRAZES 1.0e-6  // of the relative speed: less along the normal is rounding
+#define ALIKE  1.0e-12 // of an impulse: less is no change
+#define STILL  1.0e-6  // of the fastest hit of the two bodies: less is no approach in later rounds
 
 // What the bodies have moved beside their motion makes of the overlap.
 static double overlap_of(const cm_impulse_body *a, const cm_impulse_body *b,
@@ -70,11 +75,15 @@ static void move_by_change(cm_impulse_body *body, const cm_impulse_side *before,
     body->twist = cm_d3_mad(body->twist, time, cm_d3_sub(body->side.w, before->w));
 }
 
-// One collision where both sides' arms point; `v0` is the relative velocity there.
-static void hit(uint32_t model, const cm_impulse *impulse, cm_manifold *m, cm_impulse_row *row,
-                carom_dvec3 v0, double approach)
+// One collision, as if no other came at the same time.
+static void hit(uint32_t model, const cm_impulse *impulse, const cm_manifold *m,
+                cm_impulse_row *row)
 {
+    carom_dvec3 v0 = row->v0;
+    double approach = row->approach;
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
+    a->side.r = row->on_a;
+    b->side.r = row->on_b;
     const cm_impulse_side before_a = a->side, before_b = b->side;
     double epsilon = (double)m->restitution;
     carom_dvec3 n = row->normal;
@@ -88,7 +97,12 @@ static void hit(uint32_t model, const cm_impulse *impulse, cm_manifold *m, cm_im
                         ? cm_d3_scale((1.0 + epsilon) * cm_impulse_slip(&vf, n, v0), n)
                         : cm_impulse_interpolate(&vf, n, v0, row->mu, epsilon);
     push(a, b, f);
-    double leaves = -cm_d3_dot(cm_impulse_relative(&a->side, &b->side), n);
+    row->answer = cm_d3_dot(cm_dsym_mul(&vf, n), n);
+    row->alone = row->pushes = -cm_d3_dot(f, n);
+    row->late = 0.0;
+    row->parts = -row->approach - cm_d3_dot(cm_dsym_mul(&vf, f), n);
+    double leaves =
+        epsilon == 0.0 ? -cm_d3_dot(cm_impulse_relative(&a->side, &b->side), n) : row->parts;
     if (row->forced) {
         // The first hit alone is put where its parabola is; what follows in this step comes late.
         double kept = CM_IMPULSE_KEPT * row->size;
@@ -96,6 +110,7 @@ static void hit(uint32_t model, const cm_impulse *impulse, cm_manifold *m, cm_im
                              ? cm_impulse_shift(&t, row->force, kept, approach, leaves, impulse->h)
                              : 0.0;
         double change = approach + leaves, time = change > 0.0 ? further / change : 0.0;
+        row->late = time;
         move_by_change(a, &before_a, time);
         move_by_change(b, &before_b, time);
     }
@@ -106,26 +121,78 @@ static void hit(uint32_t model, const cm_impulse *impulse, cm_manifold *m, cm_im
     row->hits++;
 }
 
+static bool finds_hit(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row,
+                      bool first)
+{
+    cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
+    a->side.r = row->on_a;
+    b->side.r = row->on_b;
+    row->v0 = cm_impulse_relative(&a->side, &b->side);
+    row->approach = cm_d3_dot(row->v0, row->normal);
+    double least = row->force > 0.0 ? CM_IMPULSE_PRESSED * row->force : 0.0;
+    double fastest = a->fastest > b->fastest ? a->fastest : b->fastest;
+    if (m->restitution == 0.0f) {
+        return row->approach > least + (first ? 0.0 : STILL * fastest);
+    }
+    double grazes = GRAZES * cm_d3_length(row->v0);
+    return row->approach > least + (first ? grazes : cm_d_max(grazes, STILL * fastest));
+}
+
+// Where a body is hit by several at once, each is to part at the speed at which it would part
+// alone, by impulses along the normal, which do not pull; friction is that of the hits alone. False
+// where all do.
+static bool part(const cm_scratch *scratch, const cm_impulse *impulse, uint32_t count)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        cm_impulse_row *row = &impulse->rows[i];
+        const cm_manifold *m = &scratch->manifolds[i];
+        if (!row->meets || m->restitution == 0.0f || !(row->answer > 0.0)) {
+            continue;
+        }
+        cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
+        a->side.r = row->on_a;
+        b->side.r = row->on_b;
+        double now = -cm_d3_dot(cm_impulse_relative(&a->side, &b->side), row->normal);
+        double more = (row->parts - now) / row->answer;
+        more = more > -row->pushes ? more : -row->pushes;
+        if (cm_d_abs(more) <= ALIKE * row->alone) {
+            continue;
+        }
+        const cm_impulse_side before_a = a->side, before_b = b->side;
+        carom_dvec3 f = cm_d3_scale(-more, row->normal);
+        push(a, b, f);
+        move_by_change(a, &before_a, row->late);
+        move_by_change(b, &before_b, row->late);
+        row->carried += more;
+        row->pushes += more;
+        any = true;
+    }
+    return any;
+}
+
 static bool hit_round(uint32_t model, const cm_scratch *scratch, const cm_impulse *impulse,
                       uint32_t count, bool first)
 {
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
         cm_impulse_row *row = &impulse->rows[i];
-        if (row->points == 0) {
-            continue;
+        row->meets = row->points != 0 && finds_hit(impulse, &scratch->manifolds[i], row, first);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        cm_impulse_row *row = &impulse->rows[i];
+        const cm_manifold *m = &scratch->manifolds[i];
+        if (row->points != 0 && m->restitution == 0.0f) {
+            row->meets = finds_hit(impulse, m, row, first);
         }
-        cm_manifold *m = &scratch->manifolds[i];
-        cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
-        a->side.r = row->on_a;
-        b->side.r = row->on_b;
-        carom_dvec3 v0 = cm_impulse_relative(&a->side, &b->side);
-        double approach = cm_d3_dot(v0, row->normal),
-               least = row->force > 0.0 ? CM_IMPULSE_PRESSED * row->force : 0.0;
-        double fastest = a->fastest > b->fastest ? a->fastest : b->fastest;
-        if (approach > least + (first ? 0.0 : STILL * fastest)) {
-            hit(model, impulse, m, row, v0, approach);
+        if (row->meets) {
+            hit(model, impulse, m, row);
             any = true;
+        }
+    }
+    for (uint32_t turn = 0; any && turn < CM_IMPULSE_ROUNDS; turn++) {
+        if (!part(scratch, impulse, count)) {
+            break;
         }
     }
     return any;

@@ -225,6 +225,17 @@ static void report_forces(carom_world *world, const cm_impulse *impulse, bool fi
     }
 }
 
+// Do forces act on a circle? The article knows none: then what presses is solved for together.
+static bool is_forced(const carom_world *world, const cm_impulse *impulse)
+{
+    for (uint32_t i = 0; world->state.pixel == 0.0f && i < world->state.body_slots; i++) {
+        if (impulse->bodies[i].forced) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void solve(carom_world *world, cm_scratch *scratch)
 {
     cm_impulse impulse;
@@ -232,7 +243,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     impulse.h = 1.0 / ((double)world->state.tick_rate * (double)world->state.substeps);
     impulse.planar = world->state.flags & CM_WORLD_PLANAR;
     prepare(world, &impulse);
-    if (world->state.model == CAROM_IMPULSE_CIRCLE) {
+    if (world->state.model == CAROM_IMPULSE_CIRCLE && !is_forced(world, &impulse)) {
         cm_impulse_circles(world, scratch, &impulse);
         cm_impulse_act(&impulse, world->state.body_slots);
     } else if (world->state.contact_count > 0) {

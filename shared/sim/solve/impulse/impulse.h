@@ -57,6 +57,14 @@ typedef struct cm_impulse_row {
     uint32_t points; // a bit for each that touches; 0: the row has no part in the step
     uint32_t hits;   // in this step
     double carried;  // N s, along the normal, of the hits
+    bool meets;      // hits in this round
+    carom_dvec3 v0;  // m/s, of a less b, at the round's start, and
+    double approach; // along the normal
+    double alone;    // N s, along the normal, of the hit if no other came at the same time
+    double pushes;   // N s, of this round
+    double parts;    // m/s, at which it parts
+    double answer;   // 1/kg, along the normal
+    double late;     // s, of the change of velocities by which the bodies move at once
     bool forced;     // forces act on a body of it
     bool rebounds;   // hit, with restitution
     bool loaded;     // carried something in the step before

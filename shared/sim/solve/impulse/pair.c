@@ -205,6 +205,7 @@ static cm_impulse_contact remembered(const cm_manifold *m, const cm_impulse_row 
 void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impulse *impulse)
 {
     uint32_t count = world->state.contact_count, model = world->state.model;
+    model = model == CAROM_IMPULSE_CIRCLE ? CAROM_IMPULSE_NORMAL : model; // circles that press
     const cm_contact *contacts = cm_contacts(world);
     const cm_impulse_contact *old = cm_old_rows(world, CM_SECTION_impulse_contact);
     cm_impulse_contact *carried = cm_rows(world, CM_SECTION_impulse_contact);

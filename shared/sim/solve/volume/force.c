@@ -42,8 +42,8 @@ static double coupling(cm_d3 mass, const cm_volume_axis *i, const cm_volume_axis
            cm_d3_dot(i->arm_b, k->turn_b);
 }
 
-static cm_dmat inverse_mass(const cm_volume_body *a, const cm_volume_body *b,
-                            const cm_volume_axis k[3])
+cm_dmat cm_volume_inverse_mass(const cm_volume_body *a, const cm_volume_body *b,
+                               const cm_volume_axis k[3])
 {
     cm_d3 mass = cm_d3_add(a->inverse_mass, b->inverse_mass);
     cm_dmat w;
@@ -74,17 +74,31 @@ cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *
     return slip;
 }
 
+void cm_volume_make_axes(cm_volume_pair *pair, const cm_volume_body *a, const cm_volume_body *b)
+{
+    const cm_volume_region *r = &pair->region;
+    cm_d3 at = cm_d3_add(pair->origin, r->point), none = cm_d3_of(0.0, 0.0, 0.0);
+    pair->along[0] = make_axis(a, b, at, r->normal, none);
+    pair->along[1] = make_turn(a, b, r->t1);
+    pair->along[2] = make_turn(a, b, r->t2);
+    if (!(pair->pressed > 0.0)) {
+        return;
+    }
+    at = cm_d3_mad(cm_d3_mad(at, pair->rubbing.x, r->t1), pair->rubbing.y, r->t2);
+    pair->across[0] = make_axis(a, b, at, r->t1, none);
+    pair->across[1] = make_axis(a, b, at, r->t2, none);
+    pair->across[2] = make_turn(a, b, r->normal);
+    pair->inverse_mass = cm_volume_inverse_mass(a, b, pair->across);
+}
+
 static void push_normal(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
                         cm_volume_body *b)
 {
     const cm_volume_region *r = &pair->region;
     cm_volume_axis *k = pair->along;
     double h = volume->h, half = 0.5 * h * pair->law.damping;
-    k[0] = make_axis(a, b, cm_d3_add(pair->origin, r->point), r->normal, cm_d3_of(0.0, 0.0, 0.0));
-    k[1] = make_turn(a, b, r->t1);
-    k[2] = make_turn(a, b, r->t2);
     if (!volume->deepest) { // there all of it stands in the spring
-        cm_dmat w = inverse_mass(a, b, k);
+        cm_dmat w = cm_volume_inverse_mass(a, b, k);
         cm_dmat e = {cm_d3_of(half * r->area, half * r->ay, -half * r->ax),
                      cm_d3_of(half * r->ay, half * r->ayy, -half * r->axy),
                      cm_d3_of(-half * r->ax, -half * r->axy, half * r->axx)};
@@ -112,23 +126,14 @@ static void push_stuck(const cm_volume *volume, cm_volume_pair *pair, cm_volume_
 
 void cm_volume_push_pair(cm_volume *volume, cm_volume_pair *pair)
 {
-    if (!pair->meets || pair->sensor) {
+    if (!pair->meets || pair->sensor || pair->is_implicit) {
         return;
     }
     cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
-    const cm_volume_region *r = &pair->region;
+    cm_volume_make_axes(pair, a, b);
     push_normal(volume, pair, a, b);
     pair->rubbed = cm_d3_of(0.0, 0.0, 0.0);
-    if (!(pair->pressed > 0.0)) {
-        return;
-    }
-    cm_d3 at = cm_d3_add(pair->origin, r->point), none = cm_d3_of(0.0, 0.0, 0.0);
-    at = cm_d3_mad(cm_d3_mad(at, pair->rubbing.x, r->t1), pair->rubbing.y, r->t2);
-    pair->across[0] = make_axis(a, b, at, r->t1, none);
-    pair->across[1] = make_axis(a, b, at, r->t2, none);
-    pair->across[2] = make_turn(a, b, r->normal);
-    pair->inverse_mass = inverse_mass(a, b, pair->across);
-    if (pair->sticks) {
+    if (pair->pressed > 0.0 && pair->sticks) {
         push_stuck(volume, pair, a, b);
     }
 }
@@ -154,16 +159,19 @@ static void damp_stuck(cm_volume_pair *pair, cm_volume_body *a, cm_volume_body *
 
 void cm_volume_damp_pair(cm_volume *volume, cm_volume_pair *pair)
 {
-    if (pair->meets && !pair->sensor) {
+    if (pair->meets && !pair->sensor && !pair->is_implicit) {
         cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
         damp_normal(volume, pair, a, b);
         damp_stuck(pair, a, b);
     }
 }
 
-// Adds what the pair did to its bodies to what they report.
-static void report(const cm_volume_pair *pair, cm_volume_body *a, cm_volume_body *b)
+void cm_volume_report(cm_volume *volume, const cm_volume_pair *pair)
 {
+    cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
+    if (!a->reports && !b->reports) {
+        return;
+    }
     const double p[6] = {pair->pushed.x, pair->pushed.y, pair->pushed.z,
                          pair->rubbed.x, pair->rubbed.y, pair->rubbed.z};
     for (uint32_t i = 0; i < 6; i++) {
@@ -179,7 +187,7 @@ static void report(const cm_volume_pair *pair, cm_volume_body *a, cm_volume_body
 
 void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair)
 {
-    if (!pair->meets || pair->sensor) {
+    if (!pair->meets || pair->sensor || pair->is_implicit) {
         return;
     }
     cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
@@ -193,7 +201,5 @@ void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair)
     if (pair->pressed > 0.0) {
         cm_volume_settle_rubbing(volume, pair, a, b);
     }
-    if (a->reports || b->reports) {
-        report(pair, a, b);
-    }
+    cm_volume_report(volume, pair);
 }

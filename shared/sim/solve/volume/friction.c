@@ -132,3 +132,17 @@ cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_vo
     cm_volume_stretch_to(rubbing, law, region, &slide, bristle);
     return slide;
 }
+
+double cm_volume_grip(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
+                      const cm_volume_region *region, const cm_volume_bristle *bristle)
+{
+    double x, y, turn = rubbing->slip.wn;
+    slip_at_middle(rubbing, &x, &y);
+    if (bristle->mode == CM_VOLUME_STATIC) {
+        in_plane(region, cm_d3_scale(-1.0, bristle->stretch), &x, &y);
+        turn = -bristle->twist;
+    }
+    cm_volume_shear along = rub_along(rubbing, law, x, y, turn);
+    double size = cm_volume_shear_size(rubbing, &along);
+    return size > 0.0 ? size : law->stiffness * region->volume;
+}

@@ -55,6 +55,10 @@ cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_vo
                                    const cm_volume_region *region, double dt,
                                    cm_volume_bristle *bristle, double *grip);
 
+// Size of friction of coefficient 1 along the static spring, or where there is none along the slip.
+double cm_volume_grip(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
+                      const cm_volume_region *region, const cm_volume_bristle *bristle);
+
 // Sets the stretch so that the static force is `shear` at the present velocities.
 void cm_volume_stretch_to(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
                           const cm_volume_region *region, const cm_volume_shear *shear,

@@ -1,21 +1,25 @@
 // Stiffness and damping of a contact: the scene's numbers, or derived where it gives none.
 //
-// Derived, a contact is a spring on the pair's reduced mass m, as stiff as the substep h bears,
-// damped at twice the critical damping, so that nothing bounces:
+// Derived, a contact is a spring on the pair's reduced mass m, damped so that nothing bounces:
 //
-//   w = 1 / h     K = m w^2     B = 4 m w     k = K / A     b = B / A
+//   K = m w^2     B = 8 h K     k = K / A     b = B / A
 //
 // with A the contact's area in this step: the force is K times the mean depth, whatever the pieces
-// touch with. README.md derives it. Typical: 1,000 kg on the floor, 1/240 s: K = 5.8e7 N/m, 0.2 mm
-// deep.
+// touch with. It is solved at the step's end (implicit.c), with w = 3,000 rad/s. With a pointer it
+// is not, and as stiff as the substep h bears: w = 1 / h, B = 4 m w. README.md derives both.
+// Typical: 1,000 kg on the floor: K = 9e9 N/m, 1.1 um deep.
 #include "shared/sim/solve/volume/volume.h"
 
 #include "carom/volume.h"
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
 
-#define STEEP 1.0 // w h
-#define RATIO 2.0 // of damping to critical damping
+#define STEEP  1.0    // w h
+#define FIRM   3000.0 // rad/s, of contacts that are implicit
+#define STUCK  2.0    // w h, of their friction where it sticks
+#define YIELDS 2.0    // w h, of two bodies that both move
+#define RELAX  8.0    // steps in which they come out of each other
+#define RATIO  2.0    // of damping to critical damping
 // Of a deepest point, whose damper is explicit: 4 B h / m <= 1.
 #define STEEP_POINT  0.125
 #define RATIO_POINT  1.0
@@ -75,6 +79,14 @@ static double open_damping(const cm_volume *volume, double stiffness, double mas
     return volume->deepest ? cm_d_min(damping, 0.25 * mass / volume->h) : damping;
 }
 
+// What stands on something that nothing moves stands firmly. Between two that move the sweeps have
+// to bring each to the other, which they do for what is softer.
+static double firm(const cm_volume *volume, const cm_volume_pair *pair)
+{
+    bool both = volume->bodies[pair->body_a].dynamic && volume->bodies[pair->body_b].dynamic;
+    return both ? cm_d_min(FIRM, YIELDS / volume->h) : FIRM;
+}
+
 void cm_volume_set_law(const cm_volume *volume, cm_volume_pair *pair)
 {
     cm_volume_law *law = &pair->law;
@@ -84,16 +96,24 @@ void cm_volume_set_law(const cm_volume *volume, cm_volume_pair *pair)
     law->still = pair->still;
     bool derived = law->stiffness < 0.0;
     if (derived) {
-        double w = frequency(volume->h, volume->deepest);
+        double w = pair->is_implicit ? firm(volume, pair) : frequency(volume->h, volume->deepest);
         law->stiffness = pair->mass * w * w / area;
     }
     if (law->damping < 0.0) {
-        law->damping = open_damping(volume, law->stiffness * area, pair->mass) / area;
+        law->damping = pair->is_implicit
+                           ? RELAX * volume->h * law->stiffness
+                           : open_damping(volume, law->stiffness * area, pair->mass) / area;
     }
     // k d against b v: deep in each other, they part at no more than PARTING.
     double depth = volume->deepest ? pair->region.depth : pair->region.volume / area;
     if (derived && law->stiffness * depth > law->damping * PARTING) {
         law->stiffness = law->damping * PARTING / depth;
+    }
+    if (pair->is_implicit) { // what friction stretches is no error of a pose: softer will do
+        double w = STUCK / volume->h, stuck = pair->mass * w * w / area;
+        law->tangent_damping =
+            law->tangent_damping < 0.0 ? RELAX * volume->h * stuck : law->tangent_damping;
+        law->tangent_stiffness = law->tangent_stiffness < 0.0 ? stuck : law->tangent_stiffness;
     }
     if (law->tangent_stiffness < 0.0) {
         law->tangent_stiffness = law->stiffness;

@@ -30,22 +30,72 @@ static void load_friction(const carom_world *world, const cm_shape *a, const cm_
     pair->still = cm_d_max(pair->still, pair->kinetic);
 }
 
+static bool make_piece(const carom_world *world, const cm_volume *volume,
+                       const cm_volume_pair *pair, uint32_t shape_id, bool core,
+                       cm_volume_piece *piece)
+{
+    const cm_shape *shape = cm_shapes(world) + shape_id;
+    const cm_volume_shape *row = &volume->shapes[shape_id];
+    carom_shape_type type = (carom_shape_type)shape->type;
+    const carom_hull *hull =
+        shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+    cm_volume_place place = {cm_d3_sub(row->position, pair->origin), row->rotation};
+    if (core && (type == CAROM_SHAPE_SPHERE || type == CAROM_SHAPE_CAPSULE)) {
+        cm_volume_form form = {.type = type,
+                               .size = {(double)shape->size[0], (double)shape->size[1]}};
+        cm_volume_core(&form, &place, piece);
+        return true;
+    }
+    if (pair->is_implicit && cm_d3_dot(pair->normal, pair->normal) > 0.5) {
+        place.rotation = cm_volume_facing(type, &place.rotation, pair->normal);
+    }
+    return cm_volume_piece_make(shape, hull, &place, volume->segments, piece);
+}
+
 bool cm_volume_make_pieces(const carom_world *world, const cm_volume *volume,
                            const cm_volume_pair *pair)
 {
+    return make_piece(world, volume, pair, pair->shape_a, false, volume->piece_a) &&
+           make_piece(world, volume, pair, pair->shape_b, false, volume->piece_b);
+}
+
+// A shape that rolls over the contact brings no other depth to it, and nothing may damp that.
+static void find_rollers(const carom_world *world, const cm_volume *volume, cm_volume_pair *pair)
+{
     const uint32_t ids[2] = {pair->shape_a, pair->shape_b};
-    cm_volume_piece *pieces[2] = {volume->piece_a, volume->piece_b};
+    pair->rollers = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        const cm_shape *shape = cm_shapes(world) + ids[i];
-        const cm_volume_shape *row = &volume->shapes[ids[i]];
-        const carom_hull *hull =
-            shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
-        cm_volume_place place = {cm_d3_sub(row->position, pair->origin), row->rotation};
-        if (!cm_volume_piece_make(shape, hull, &place, volume->segments, pieces[i])) {
-            return false;
+        uint8_t type = cm_shapes(world)[ids[i]].type;
+        cm_d3 axis = volume->shapes[ids[i]].rotation.y;
+        double upright = cm_d3_dot(axis, pair->normal);
+        if (type == CAROM_SHAPE_SPHERE) {
+            pair->rollers += 2;
+        } else if ((type == CAROM_SHAPE_CAPSULE || type == CAROM_SHAPE_CYLINDER) &&
+                   upright * upright < 0.5) {
+            pair->rollers++;
+            pair->axis = axis;
         }
     }
-    return true;
+}
+
+// What is round has the direction of the nearest points of its core, so that facets turn no normal.
+static void find_round_normal(const carom_world *world, const cm_volume *volume,
+                              cm_volume_pair *pair)
+{
+    const cm_shape *a = cm_shapes(world) + pair->shape_a, *b = cm_shapes(world) + pair->shape_b;
+    bool round = a->type == CAROM_SHAPE_SPHERE || a->type == CAROM_SHAPE_CAPSULE ||
+                 b->type == CAROM_SHAPE_SPHERE || b->type == CAROM_SHAPE_CAPSULE;
+    cm_volume_gap gap;
+    if (!pair->is_implicit || !round ||
+        !make_piece(world, volume, pair, pair->shape_a, true, volume->piece_a) ||
+        !make_piece(world, volume, pair, pair->shape_b, true, volume->piece_b)) {
+        return;
+    }
+    cm_volume_gjk(volume->piece_a, volume->piece_b, cm_d3_of(0.0, 0.0, 0.0), pair->normal, &gap);
+    pair->is_round = gap.apart;
+    if (gap.apart) {
+        pair->normal = gap.direction;
+    }
 }
 
 // Near the pair and no half-space: coordinates stay small.
@@ -108,6 +158,10 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
         pair->margin = CM_SPECULATIVE_MARGIN + (float)(volume->dt * cm_d3_length(v));
         pair->mass = cm_volume_pair_mass(cm_bodies(world) + a->body, cm_bodies(world) + b->body);
         load_friction(world, a, b, pair);
+        const cm_body *from_a = cm_bodies(world) + a->body, *from_b = cm_bodies(world) + b->body;
+        pair->is_implicit = volume->law.stiffness < 0.0 && !volume->deepest &&
+                            from_a->pointer == CAROM_NO_PLAYER &&
+                            from_b->pointer == CAROM_NO_PLAYER;
         choose_origin(volume, pair);
         while (old < scratch->old_contact_count && before(&contacts[old], from)) {
             old++;
@@ -121,10 +175,12 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
             pair->bristle.mode = last->friction_state;
             pair->bristle.stretch = cm_d3_from(last->stretch);
             pair->bristle.twist = (double)last->twist;
+            pair->pressed_by = cm_d3_scale(volume->h, cm_d3_from(last->pressed));
         } else {
             pair->normal = first_normal(world, volume, pair);
         }
     }
+    cm_volume_order_pairs(volume);
 }
 
 static bool holds(const cm_volume_piece *piece, cm_d3 p)
@@ -182,8 +238,11 @@ static bool meet(cm_volume *volume, cm_volume_pair *pair)
     if (volume->deepest) {
         return meet_at_point(volume, pair);
     }
-    return cm_volume_meet(volume->piece_a, volume->piece_b, pair->normal, volume->work,
-                          &pair->region);
+    const cm_volume_piece *a = volume->piece_a, *b = volume->piece_b;
+    if (pair->is_round && !a->half_space && !b->half_space) {
+        return cm_volume_meet_along(a, b, pair->normal, volume->work, &pair->region);
+    }
+    return cm_volume_meet(a, b, pair->normal, volume->work, &pair->region);
 }
 
 // Force max(0, k d - b v) at the vertex, v the speed at which they part.
@@ -248,6 +307,38 @@ static void rub(const cm_volume *volume, cm_volume_pair *pair)
     }
 }
 
+// Of a pair that is implicit: the stretch and the spring at the step's start, and what friction of
+// coefficient 1 is, all over the area, for each newton of the spring's pressure.
+static void begin_friction(const cm_volume *volume, cm_volume_pair *pair)
+{
+    const cm_volume_region *r = &pair->region;
+    cm_volume_bristle *bristle = &pair->bristle;
+    cm_volume_law law = pair->law;
+    law.damping = 0.0;
+    pair->spring = cm_volume_spring(r, law.stiffness);
+    pair->pressed = pair->spring.force;
+    double x = r->hx / r->volume, y = r->hy / r->volume;
+    cm_volume_slip u = cm_volume_slip_at(volume, pair, x, y, true);
+    pair->rubbing =
+        (cm_volume_rubbing){.work = volume->work, .area = r->area, .x = x, .y = y, .slip = u};
+    pair->rubbing.turn =
+        r->axx + r->ayy - 2.0 * (x * r->ax + y * r->ay) + r->area * (x * x + y * y);
+    pair->rubbing.turn = cm_d_max(pair->rubbing.turn, 0.0);
+    pair->rubbing.slip.x += u.wn * y; // of c0
+    pair->rubbing.slip.y -= u.wn * x;
+    if (bristle->mode == CM_VOLUME_NONE) {
+        *bristle = (cm_volume_bristle){.mode = CM_VOLUME_STATIC};
+    } else if (bristle->mode == CM_VOLUME_STATIC) {
+        double h = volume->h, n = cm_d3_dot(r->normal, bristle->stretch);
+        bristle->stretch = cm_d3_mad(bristle->stretch, -n, r->normal);
+        bristle->stretch = cm_d3_mad(bristle->stretch, -h * u.x, r->t1);
+        bristle->stretch = cm_d3_mad(bristle->stretch, -h * u.y, r->t2);
+        bristle->twist -= h * u.wn;
+    }
+    pair->implicit.grip = cm_volume_grip(&pair->rubbing, &law, r, bristle) / pair->pressed;
+    pair->rubbing.work = NULL;
+}
+
 void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_pair *pair)
 {
     choose_origin(volume, pair);
@@ -255,6 +346,8 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
     cm_d3 drift_b = cm_d3_from(cm_shapes(world)[pair->shape_b].surface_velocity);
     pair->drift = cm_d3_sub(cm_dmat_mul(&volume->shapes[pair->shape_b].rotation, drift_b),
                             cm_dmat_mul(&volume->shapes[pair->shape_a].rotation, drift_a));
+    pair->is_round = false;
+    find_round_normal(world, volume, pair);
     pair->meets = cm_volume_make_pieces(world, volume, pair) && meet(volume, pair);
     pair->sticks = false;
     pair->normal = pair->region.normal;
@@ -263,6 +356,7 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
     }
     if (!pair->meets) {
         pair->bristle = (cm_volume_bristle){0};
+        pair->pressed_by = cm_d3_of(0.0, 0.0, 0.0);
         return;
     }
     if (pair->sensor) {
@@ -270,6 +364,12 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
     }
     cm_volume_slip slip = cm_volume_slip_at(volume, pair, 0.0, 0.0, true);
     cm_volume_set_law(volume, pair);
+    if (pair->is_implicit) {
+        find_rollers(world, volume, pair);
+        carry_stretch(volume, pair);
+        begin_friction(volume, pair);
+        return;
+    }
     press(volume, pair, &slip);
     if (!(pair->pressed > 0.0)) {
         pair->bristle.stretch = cm_d3_of(0.0, 0.0, 0.0);
@@ -308,7 +408,8 @@ static bool is_near(const carom_world *world, cm_volume *volume, cm_volume_pair 
     return gap.distance <= (double)pair->margin;
 }
 
-static void store_row(const carom_world *world, const cm_volume_pair *pair, uint32_t row)
+static void store_row(const carom_world *world, const cm_volume *volume, const cm_volume_pair *pair,
+                      uint32_t row)
 {
     const cm_contact *old = cm_old_rows(world, CM_SECTION_contact);
     cm_volume_contact *to = (cm_volume_contact *)cm_rows(world, CM_SECTION_volume_contact) + row;
@@ -321,7 +422,12 @@ static void store_row(const carom_world *world, const cm_volume_pair *pair, uint
                               .friction_state = pair->bristle.mode,
                               .stretch = cm_d3_round(pair->bristle.stretch),
                               .twist = (float)pair->bristle.twist};
-    if (!cm_vec_is_finite(to->stretch) || !cm_is_finite(to->twist)) {
+    if (pair->is_implicit && pair->meets && !pair->sensor) {
+        to->pressed = cm_d3_round(cm_d3_scale(1.0 / volume->h, pair->pressed_by));
+    }
+    if (!cm_vec_is_finite(to->stretch) || !cm_is_finite(to->twist) ||
+        !cm_vec_is_finite(to->pressed)) {
+        to->pressed = cm_vec(0.0f, 0.0f, 0.0f);
         to->friction_state = CM_VOLUME_NONE;
         to->stretch = cm_vec(0.0f, 0.0f, 0.0f);
         to->twist = 0.0f;
@@ -354,7 +460,7 @@ void cm_volume_store_pairs(carom_world *world, cm_scratch *scratch, cm_volume *v
         if (!is_near(world, volume, pair)) {
             continue;
         }
-        store_row(world, pair, count);
+        store_row(world, volume, pair, count);
         fill_manifold(world, pair, &scratch->manifolds[count]);
         points += pair->meets;
         count++;

@@ -182,6 +182,37 @@ static void make_ball(double radius, double half, const cm_volume_place *place, 
     make_rings(place, y, r, rings, segments, piece);
 }
 
+cm_dmat cm_volume_facing(carom_shape_type type, const cm_dmat *rotation, cm_d3 normal)
+{
+    cm_dmat r = *rotation;
+    if (type == CAROM_SHAPE_SPHERE) {
+        r.y = normal;
+        cm_d3_basis(normal, &r.z, &r.x);
+        return r;
+    }
+    cm_d3 z = cm_d3_mad(normal, -cm_d3_dot(normal, r.y), r.y);
+    bool round = type == CAROM_SHAPE_CAPSULE || type == CAROM_SHAPE_CYLINDER;
+    if (round && cm_d3_dot(z, z) > 1.0e-12) { // vertices begin at z
+        r.z = cm_d3_unit(z);
+        r.x = cm_d3_cross(r.y, r.z);
+    }
+    return r;
+}
+
+void cm_volume_core(const cm_volume_form *form, const cm_volume_place *place,
+                    cm_volume_piece *piece)
+{
+    cm_d3 arm = cm_d3_scale(form->size[1], place->rotation.y);
+    bool capsule = form->type == CAROM_SHAPE_CAPSULE;
+    piece->vertex_count = capsule ? 2 : 1;
+    piece->face_count = 0;
+    piece->half_space = piece->box = false;
+    piece->size = form->size[0];
+    piece->center = place->position;
+    piece->vertices[0] = capsule ? cm_d3_add(place->position, arm) : place->position;
+    piece->vertices[1] = cm_d3_sub(place->position, arm);
+}
+
 bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *place,
                           uint32_t segments, cm_volume_piece *piece)
 {

@@ -62,6 +62,14 @@ bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *pla
 bool cm_volume_piece_make(const cm_shape *shape, const carom_hull *hull,
                           const cm_volume_place *place, uint32_t segments, cm_volume_piece *piece);
 
+// Axes of a round shape that face the direction `normal`, from the shape outward or inward: a
+// sphere's pole, the meridian of a capsule or cylinder. What is round about an axis is the same
+// turned about it; so faceted, it rolls as what is round does. Other shapes keep theirs.
+cm_dmat cm_volume_facing(carom_shape_type type, const cm_dmat *rotation, cm_d3 normal);
+// The middle of a sphere, or the axis of a capsule within its caps: a piece of one or two vertices.
+void cm_volume_core(const cm_volume_form *form, const cm_volume_place *place,
+                    cm_volume_piece *piece);
+
 // Index of the vertex farthest along d, the lowest on ties. Not of half-spaces.
 uint32_t cm_volume_support(const cm_volume_piece *piece, cm_d3 d);
 // Farthest reach along d: max of d . x; of a half-space only along its normal's direction.

@@ -181,15 +181,37 @@ void cm_volume_sum(cm_volume_work *work, cm_volume_region *region)
     *region = r;
 }
 
-bool cm_volume_meet(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 last,
-                    cm_volume_work *work, cm_volume_region *region)
+static bool sum_up(const cm_volume_piece *a, const cm_volume_piece *b, cm_volume_work *work,
+                   cm_volume_region *region)
 {
-    if (!cm_volume_find_normal(a, b, last, region) ||
-        !cm_volume_intersect(a, b, region->point, 0.1 * region->depth, work)) {
+    if (!cm_volume_intersect(a, b, region->point, 0.1 * region->depth, work)) {
         return false;
     }
     cm_volume_sum(work, region);
     return region->volume > 0.0 && region->area > 0.0;
+}
+
+bool cm_volume_meet(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 last,
+                    cm_volume_work *work, cm_volume_region *region)
+{
+    return cm_volume_find_normal(a, b, last, region) && sum_up(a, b, work, region);
+}
+
+// The plane goes half way between what reaches farthest, at the one of more vertices: it is round.
+bool cm_volume_meet_along(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 normal,
+                          cm_volume_work *work, cm_volume_region *region)
+{
+    region->normal = normal;
+    region->depth = overlap_along(a, b, normal);
+    cm_d3_basis(normal, &region->t1, &region->t2);
+    if (a->vertex_count >= b->vertex_count) {
+        cm_d3 low = a->vertices[cm_volume_support(a, cm_d3_scale(-1.0, normal))];
+        region->point = cm_d3_mad(low, 0.5 * region->depth, normal);
+    } else {
+        cm_d3 high = b->vertices[cm_volume_support(b, normal)];
+        region->point = cm_d3_mad(high, -0.5 * region->depth, normal);
+    }
+    return region->depth > 0.0 && sum_up(a, b, work, region);
 }
 
 cm_d3 cm_volume_centroid(const cm_volume_region *region)

@@ -43,6 +43,10 @@ void cm_volume_sum(cm_volume_work *work, cm_volume_region *region);
 bool cm_volume_meet(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 last,
                     cm_volume_work *work, cm_volume_region *region);
 
+// The same where the normal is known; neither is a half-space.
+bool cm_volume_meet_along(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 normal,
+                          cm_volume_work *work, cm_volume_region *region);
+
 // Middle of the volume, and of the area in the plane.
 cm_d3 cm_volume_centroid(const cm_volume_region *region);
 void cm_volume_middle(const cm_volume_region *region, double *x, double *y);

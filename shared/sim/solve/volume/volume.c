@@ -28,6 +28,7 @@ static size_t walk(const carom_limits *limits, char *base, cm_volume *volume)
     volume->bodies = take(base, &offset, limits->bodies * sizeof(cm_volume_body));
     volume->shapes = take(base, &offset, limits->shapes * sizeof(cm_volume_shape));
     volume->pairs = take(base, &offset, limits->contacts * sizeof(cm_volume_pair));
+    volume->order = take(base, &offset, limits->contacts * sizeof(uint32_t));
     volume->piece_a = take(base, &offset, sizeof(cm_volume_piece));
     volume->piece_b = take(base, &offset, sizeof(cm_volume_piece));
     volume->work = take(base, &offset, sizeof(cm_volume_work));
@@ -67,6 +68,7 @@ static void substep(carom_world *world, cm_volume *volume, double *at)
     for (uint32_t i = 0; i < volume->pair_count; i++) {
         cm_volume_push_pair(volume, &volume->pairs[i]);
     }
+    cm_volume_begin_implicit(volume);
     cm_volume_push_bodies(volume);
     for (uint32_t i = 0; i < volume->pair_count; i++) {
         cm_volume_damp_pair(volume, &volume->pairs[i]);
@@ -74,6 +76,7 @@ static void substep(carom_world *world, cm_volume *volume, double *at)
     for (uint32_t i = volume->pair_count; i > 0; i--) {
         cm_volume_settle_pair(volume, &volume->pairs[i - 1]);
     }
+    cm_volume_solve_implicit(volume);
     cm_lap(world, at, CAROM_STAGE_SOLVE);
     cm_volume_move_bodies(volume);
     cm_lap(world, at, CAROM_STAGE_INTEGRATE);

@@ -1,5 +1,6 @@
 // The volume solver: what its files share. Private to shared/sim.
 //
+// Pairs whose stiffness is derived are solved together (implicit.c); the rest of this is of others.
 // A tick is `substeps` steps of h seconds. A step: every body's rotation and inertia; every pair's
 // normal, contact plane and intersection, its spring at once (and the static friction's spring);
 // outside forces; then pair by pair in canonical order its dampers and its friction, each against
@@ -53,13 +54,31 @@ typedef struct cm_volume_axis {
     cm_d3 turn_a, turn_b; // what they do: inverse inertia times arm
 } cm_volume_axis;
 
+// A pair whose stiffness is derived, in a step (implicit.c). Impulses, N s and N m s.
+typedef struct cm_volume_implicit {
+    double rows[6][6];  // its coordinates, of the motion of its two bodies
+    cm_dmat normal;     // E along the normal and the tilts
+    cm_d3 normal_start; // the spring at the step's start
+    double stuck;       // E of friction; the turn is measured at `reach`, m
+    cm_d3 stuck_start;
+    double reach, grip; // grip: what a force of 1 N along the normal holds, of friction 1
+    double friction;    // coefficient, with the grip
+    double drift[2];    // m/s, of the surfaces by themselves
+    bool slides;
+    double acted[6]; // of the first pair of two bodies: what all of them do
+} cm_volume_implicit;
+
 typedef struct cm_volume_pair {
     uint32_t shape_a, shape_b, body_a, body_b;
     bool sensor;
-    bool meets;    // in this step
-    bool sticks;   // its friction is a spring in this step
-    uint32_t last; // of the old contacts; CM_NONE: it is new
-    cm_d3 normal;  // the last one
+    bool meets;       // in this step
+    bool sticks;      // its friction is a spring in this step
+    bool is_round;    // its normal is that of cores
+    uint32_t rollers; // shapes of it that roll: about an axis, a ball about any, which counts twice
+    cm_d3 axis;       // of the last of them
+    bool is_implicit; // stiffness derived, no pointer
+    uint32_t last;    // of the old contacts; CM_NONE: it is new
+    cm_d3 normal;     // the last one
     cm_volume_bristle bristle;
     double mass;             // kg, reduced
     double kinetic, still;   // coefficients
@@ -76,16 +95,19 @@ typedef struct cm_volume_pair {
     cm_volume_axis across[3]; // the two tangents and the turn about the normal, where it is pressed
     cm_dmat inverse_mass;     // of `across`
     cm_dmat damper, stuck;    // impulses to motions along and across, of half a step's
+    cm_d3 pressed_by;         // implicit: as `pushed`, about the origin
     cm_d3 pushed, rubbed;     // N s, N m s in this step, so far
     double impulse;           // N s along the normal, over the tick
     float margin;             // gap up to which it is near
+    cm_volume_implicit implicit;
 } cm_volume_pair;
 
 typedef struct cm_volume {
     cm_volume_body *bodies;
     cm_volume_shape *shapes;
     cm_volume_pair *pairs;
-    uint32_t body_count, pair_count, substeps;
+    uint32_t *order; // of the pairs that are implicit, by their bodies
+    uint32_t body_count, pair_count, order_count, substeps;
     cm_volume_piece *piece_a, *piece_b;
     cm_volume_work *work;
     double dt, h;
@@ -133,6 +155,17 @@ void cm_volume_set_law(const cm_volume *volume, cm_volume_pair *pair);
 void cm_volume_push_pair(cm_volume *volume, cm_volume_pair *pair);
 void cm_volume_damp_pair(cm_volume *volume, cm_volume_pair *pair);
 void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair);
+// Its coordinates with what they turn, and the inverse mass of three of them.
+void cm_volume_make_axes(cm_volume_pair *pair, const cm_volume_body *a, const cm_volume_body *b);
+cm_dmat cm_volume_inverse_mass(const cm_volume_body *a, const cm_volume_body *b,
+                               const cm_volume_axis k[3]);
+// Adds what the pair did to its bodies to what they report.
+void cm_volume_report(cm_volume *volume, const cm_volume_pair *pair);
+
+// implicit.c: pairs whose stiffness is derived: their springs, then all of them together.
+void cm_volume_order_pairs(cm_volume *volume);
+void cm_volume_begin_implicit(cm_volume *volume);
+void cm_volume_solve_implicit(cm_volume *volume);
 // b relative to a at a point, from the velocities of the step's start or as they are now.
 cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *pair, double x,
                                  double y, bool start);
