@@ -50,7 +50,7 @@ _Static_assert((int)CAROM_SOLVER_VOLUME == CM__SCENE__SOLVER__TYPE__VOLUME &&
                    (int)CAROM_IMPULSE_CIRCLE == CM__SCENE__SOLVER__MODEL__CIRCLE &&
                    (int)CAROM_ROTATION_QUASI_IMPLICIT ==
                        CM__SCENE__SOLVER__ROTATION__QUASI_IMPLICIT &&
-                   (int)CAROM_FRICTION_PYRAMID == CM__SCENE__SOLVER__FRICTION_MODEL__PYRAMID &&
+                   (int)CAROM_FRICTION_CONE == CM__SCENE__SOLVER__FRICTION_MODEL__CONE &&
                    (int)CAROM_VOLUME_DEEPEST_POINT ==
                        CM__SCENE__VOLUME_CONTACT__MODEL__DEEPEST_POINT,
                "the schema's enums are the engine's");

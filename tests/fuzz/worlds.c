@@ -42,7 +42,7 @@
 typedef struct count {
     uint64_t worlds, ticks, refused, damaged, decoded, touching, dropped, slept, woken, broken,
         asked, found, unasked;
-    uint64_t solver[4], impulse_model[3], friction_model[3], volume_contact[2];
+    uint64_t solver[4], impulse_model[3], friction_model[4], volume_contact[2];
     cm_past_counts past;
 } count;
 
@@ -326,6 +326,7 @@ static bool saw_all(const count *c)
         {"lcp box_estimated", c->friction_model[CAROM_FRICTION_BOX_ESTIMATED]},
         {"lcp box_constant", c->friction_model[CAROM_FRICTION_BOX_CONSTANT]},
         {"lcp pyramid", c->friction_model[CAROM_FRICTION_PYRAMID]},
+        {"lcp cone", c->friction_model[CAROM_FRICTION_CONE]},
         {"volume intersection", c->volume_contact[CAROM_VOLUME_INTERSECTION]},
         {"volume deepest_point", c->volume_contact[CAROM_VOLUME_DEEPEST_POINT]},
         {"contacts that touch", c->touching},

@@ -91,6 +91,7 @@ typedef enum carom_friction_model {
     CAROM_FRICTION_BOX_ESTIMATED = 0, // limits from the last normal forces
     CAROM_FRICTION_BOX_CONSTANT = 1,  // limits given
     CAROM_FRICTION_PYRAMID = 2,       // four sides, in the pivoting itself
+    CAROM_FRICTION_CONE = 3,          // as box_estimated, in a circle instead of a square
 } carom_friction_model;
 
 typedef enum carom_volume_contact {

@@ -73,7 +73,7 @@ static carom_result check_lcp(const cm_world_state *state, carom_error *error)
     CM_FIELD(cm_check_float(state->epsilon, 0.0f, CAROM_SOFTNESS_MAX), "solver.lcp.epsilon",
              "0 to 1e3");
     CM_FIELD(cm_check_float(state->gamma, 0.0f, 1.0f), "solver.lcp.gamma", "0 to 1");
-    CM_WANT(state->friction_model <= CAROM_FRICTION_PYRAMID, "solver.lcp.friction_model",
+    CM_WANT(state->friction_model <= CAROM_FRICTION_CONE, "solver.lcp.friction_model",
             "a carom_friction_model");
     CM_WANT(state->rounds >= 1 && state->rounds <= CAROM_ROUNDS_MAX, "solver.lcp.rounds",
             "1 to 1000");

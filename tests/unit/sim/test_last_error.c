@@ -51,7 +51,7 @@ Test(last_error, fields_of_a_world)
     WORLD(solver.impulse.pixel, -1.0f);
     WORLD(solver.lcp.epsilon, -1.0f);
     WORLD(solver.lcp.gamma, 1.5f);
-    WORLD(solver.lcp.friction_model, (carom_friction_model)3);
+    WORLD(solver.lcp.friction_model, (carom_friction_model)4);
     WORLD(solver.lcp.rounds, 0);
     WORLD(solver.lcp.max_friction, NAN);
     WORLD(solver.lcp.direct_rows, 2049);

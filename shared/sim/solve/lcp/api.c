@@ -98,7 +98,7 @@ CM_FP_BODY static carom_result solve(const carom_lcp_problem *problem, carom_lcp
     cm_lcp lcp = {problem->n, problem->n, problem->matrix,  problem->vector,
                   r.lower,    r.upper,    problem->epsilon, problem->tolerance,
                   cap};
-    cm_lcp_rub rub = {r.normal, r.friction, r.most};
+    cm_lcp_rub rub = {r.normal, r.friction, r.most, false};
     cm_lcp_answer answer = {false, 0};
     switch (method) {
     case CAROM_LCP_PROJECTION:

@@ -53,6 +53,17 @@ static double couple(const cm_lcp_step *step, const cm_lcp_row *i, const cm_lcp_
     return sum;
 }
 
+// Force of the other tangent of the same point; they stand side by side.
+static double other_tangent(const cm_lcp_step *step, const uint32_t *rows, uint32_t count,
+                            uint32_t i)
+{
+    uint32_t normal = step->rows[rows[i]].normal;
+    if (i + 1 < count && step->rows[rows[i + 1]].normal == normal) {
+        return step->rows[rows[i + 1]].lambda;
+    }
+    return i > 0 && step->rows[rows[i - 1]].normal == normal ? step->rows[rows[i - 1]].lambda : 0.0;
+}
+
 static void solve_block(cm_lcp_step *step, const uint32_t *rows, uint32_t count)
 {
     double a[CM_LCP_BLOCK_MAX * CM_LCP_BLOCK_MAX], b[CM_LCP_BLOCK_MAX], x[CM_LCP_BLOCK_MAX];
@@ -71,6 +82,9 @@ static void solve_block(cm_lcp_step *step, const uint32_t *rows, uint32_t count)
         if (cm_lcp_rubs(row)) {
             double most = row->friction * step->rows[row->normal].lambda;
             upper[i] = most < row->most ? most : row->most;
+            if (step->world->state.friction_model == CAROM_FRICTION_CONE) {
+                upper[i] = cm_lcp_cut(upper[i], row->lambda, other_tangent(step, rows, count, i));
+            }
             lower[i] = -upper[i];
         }
         sets[i] = row->set;

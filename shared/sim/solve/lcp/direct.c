@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-#define PASSES    150u   // of a solve; beyond it the island is solved iteratively
-#define TOLERANCE 1.0e-8 // of the largest wanted acceleration
+#define PASSES      150u   // of a solve; beyond it the island is solved iteratively
+#define CONE_ROUNDS 4u     // a box becomes a circle
+#define TOLERANCE   1.0e-8 // of the largest wanted acceleration
 
 // The system of one island, in local indices: free rows first.
 typedef struct system {
@@ -155,7 +156,7 @@ static void tell(const system *s, carom_log_code code)
 static cm_lcp_answer solve_pyramid(system *s, const cm_lcp *problem, double *work)
 {
     uint32_t n = problem->n, *normal = (uint32_t *)(work + cm_lcp_work(n));
-    cm_lcp_rub rub = {normal, s->friction, s->most};
+    cm_lcp_rub rub = {normal, s->friction, s->most, false};
     for (uint32_t i = 0; i < n; i++) {
         bool box = s->most[i] < __builtin_inf();
         normal[i] = box ? CM_LCP_NO_NORMAL : s->normal[i];
@@ -176,7 +177,8 @@ static cm_lcp_answer solve_bounded(system *s)
     }
     cm_lcp problem = {n,        s->count, s->a + (size_t)s->free * (s->count + 1), b,     s->lower,
                       s->upper, 0.0,      TOLERANCE * largest + 1.0e-10,           PASSES};
-    cm_lcp_rub rub = {s->normal, s->friction, s->most};
+    bool cone = step->world->state.friction_model == CAROM_FRICTION_CONE;
+    cm_lcp_rub rub = {s->normal, s->friction, s->most, cone};
     cm_lcp_answer answer = {false, 0};
     if (rubs && step->world->state.friction_model == CAROM_FRICTION_PYRAMID) {
         answer = solve_pyramid(s, &problem, step->work);
@@ -188,6 +190,7 @@ static cm_lcp_answer solve_bounded(system *s)
         fill_bounds(s);
     }
     uint32_t rounds = rubs ? step->world->state.rounds : 1;
+    rounds = rubs && cone && rounds < CONE_ROUNDS ? CONE_ROUNDS : rounds;
     answer = cm_lcp_estimate(&problem, &rub, rounds, s->lower, s->upper, s->estimate, s->sets, s->x,
                              s->w, step->work);
     step->world->stats.lcp_solves += answer.solves;

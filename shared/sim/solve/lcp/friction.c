@@ -5,6 +5,31 @@
 // JP2003526160A.
 #include "shared/sim/solve/lcp/system.h"
 
+#define LEAST 0.1 // of the radius, so that a direction can come back: 0.5% beyond the circle
+
+// A cone by two boxes: what is beyond the circle keeps its direction, what is within may grow as
+// far as the circle goes.
+double cm_lcp_cut(double most, double own, double other)
+{
+    double square = own * own + other * other, bound;
+    if (square > most * most) {
+        bound = most * cm_d_abs(own) / __builtin_sqrt(square);
+    } else {
+        bound = __builtin_sqrt(most * most - other * other);
+    }
+    return cm_d_max(bound, LEAST * most);
+}
+
+// Friction of the other tangent of the same point; they stand side by side.
+static double other_of(const cm_lcp *problem, const cm_lcp_rub *rub, const double *estimate,
+                       uint32_t j)
+{
+    if (j + 1 < problem->n && rub->normal[j + 1] == rub->normal[j]) {
+        return estimate[j + 1];
+    }
+    return j > 0 && rub->normal[j - 1] == rub->normal[j] ? estimate[j - 1] : 0.0;
+}
+
 static void set_bounds(const cm_lcp *problem, const cm_lcp_rub *rub, const double *estimate,
                        double *lower, double *upper)
 {
@@ -15,6 +40,8 @@ static void set_bounds(const cm_lcp *problem, const cm_lcp_rub *rub, const doubl
         double force = estimate[rub->normal[j]],
                most = force > 0.0 ? rub->friction[j] * force : 0.0;
         most = most < rub->most[j] ? most : rub->most[j];
+        most =
+            rub->cone ? cm_lcp_cut(most, estimate[j], other_of(problem, rub, estimate, j)) : most;
         lower[j] = -most;
         upper[j] = most;
     }

@@ -90,7 +90,11 @@ typedef struct cm_lcp_rub {
     const uint32_t *normal;
     const double *friction;
     const double *most; // of |x|; infinity: none. Of tangent rows alone
+    bool cone;          // the two tangents of a point share a circle, not a square
 } cm_lcp_rub;
+
+// Bound of a tangent's force in a cone of radius `most`, from its last force and the other's.
+double cm_lcp_cut(double most, double own, double other);
 
 cm_lcp_answer cm_lcp_estimate(const cm_lcp *problem, const cm_lcp_rub *rub, uint32_t rounds,
                               double *lower, double *upper, double *estimate, uint8_t *sets,
