@@ -285,8 +285,8 @@ static int add_room(const char *text, const char *db)
         return CM_STATUS_USAGE;
     }
     memcpy(room.name, list.rooms[0].name, sizeof list.rooms[0].name);
-    snprintf(room.scene, sizeof room.scene, "%s", list.rooms[0].scene);
-    snprintf(room.spec, sizeof room.spec, "%s", strchr(text, '=') + 1);
+    strcpy(room.scene, list.rooms[0].scene);
+    strcpy(room.spec, strchr(text, '=') + 1);
     carom_result result = cm_room_db_save(db, &room, &error);
     return result == CAROM_OK ? CM_STATUS_DONE : refuse(db, result, &error);
 }
