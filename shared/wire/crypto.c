@@ -61,6 +61,9 @@ size_t cm_crypto_unbase64(const char *text, size_t length, void *bytes, size_t c
     size_t size = 0;
     bool good = sodium_base642bin(bytes, capacity, text, length, NULL, &size, NULL,
                                   sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
+    for (size_t i = 0; i < length; i++) {
+        good = good && (uint8_t)text[i] < 0x80; // libsodium takes each byte from 0x80 on for '_'
+    }
     return good ? size : 0;
 }
 
