@@ -366,6 +366,6 @@ bool cm_mirror_change(cm_mirror *mirror, const cm_control *change)
         catch_up(mirror, id, change->tick);
     }
     // After the bodies that its joints hold.
-    return change->frame.size == 0 || carom_world_decode_frame(mirror->world, change->frame.data,
-                                                               change->frame.size) == CAROM_OK;
+    return change->frame.size == 0 || carom_world_decode_settings(mirror->world, change->frame.data,
+                                                                  change->frame.size) == CAROM_OK;
 }

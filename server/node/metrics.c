@@ -53,12 +53,12 @@ void cm_room_metrics_get(cm_hosted_room *room, const cm_match_status *match,
     values[CM_ROOM_HAS_BODIES] = stats.world.bodies;
     values[CM_ROOM_HAS_ASLEEP] = stats.world.sleeping;
     values[CM_ROOM_HAS_CONTACTS] = stats.world.contacts;
-    values[CM_ROOM_HAS_CONTACTS_CUT] = stats.world.told[CAROM_LOG_CONTACTS_CUT];
+    values[CM_ROOM_HAS_CONTACTS_CUT] = stats.world.log_counts[CAROM_LOG_CONTACTS_CUT];
     put_published(&stats.published, values);
     put_match(match, stats.tick, values);
     memcpy(metrics->inputs_refused, stats.inputs_refused, sizeof metrics->inputs_refused);
     memcpy(metrics->poses_refused, stats.room.poses_refused, sizeof metrics->poses_refused);
-    memcpy(metrics->log_counts, stats.world.told, sizeof metrics->log_counts);
+    memcpy(metrics->log_counts, stats.world.log_counts, sizeof metrics->log_counts);
     metrics->tick_sum_us = stats.tick_sum_us;
     memcpy(metrics->tick_buckets, stats.tick_buckets, sizeof metrics->tick_buckets);
 }

@@ -21,7 +21,7 @@ void cm_worker_stats_room(const cm_hosted_room *room, cm_worker_stats *stats)
         stats->poses_refused[i] += from.room.poses_refused[i];
     }
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        stats->log_counts[i] += from.world.told[i];
+        stats->log_counts[i] += from.world.log_counts[i];
     }
     stats->bodies_asleep += from.world.sleeping;
     stats->islands += from.world.islands;

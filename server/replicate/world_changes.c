@@ -97,8 +97,8 @@ static void send_frame(cm_world_changes *changes, const carom_world *world, uint
         uint32_t part = count - at < FRAME_JOINTS ? count - at : FRAME_JOINTS;
         const uint32_t *joints = changes->joints + at;
         size_t size = bytes == NULL ? 0
-                                    : carom_world_encode_frame(world, joints, part, bytes,
-                                                               CM_CONTROL_FRAME_MAX);
+                                    : carom_world_encode_settings(world, joints, part, bytes,
+                                                                  CM_CONTROL_FRAME_MAX);
         cm_control control = {
             .type = CM_CONTROL_WORLD_CHANGE, .tick = tick, .frame = {bytes, size}};
         if (size > 0 && cm_roster_send(to->roster, to->transport, &control)) {

@@ -30,7 +30,7 @@ bool cm_world_difference(const carom_world *first, const carom_world *second, cm
 void cm_body_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links);
 
 // The same of a joint slot, alive or not: of what the joint is, and of what drives it. Without what
-// steps left. And of what carom_world_encode_frame tells beside the joints.
+// steps left. And of what carom_world_encode_settings tells beside the joints.
 void cm_joint_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *drive);
 uint64_t cm_settings_identify(const carom_world *world);
 

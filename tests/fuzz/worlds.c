@@ -303,7 +303,7 @@ static void run(uint64_t seed, count *c)
     carom_world_stats stats;
     carom_world_stats_get(random.world, &stats);
     c->touching += stats.touching;
-    c->dropped += stats.told[CAROM_LOG_CONTACTS_CUT];
+    c->dropped += stats.log_counts[CAROM_LOG_CONTACTS_CUT];
     c->broken += stats.joints_broken;
     count_world(&random, c);
     free(image);

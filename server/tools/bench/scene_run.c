@@ -179,7 +179,7 @@ static carom_result look_at_end(const carom_world *world, const beginning *start
     carom_world_stats stats;
     carom_world_stats_get(world, &stats);
     run->asleep = stats.sleeping;
-    run->contacts_cut = stats.told[CAROM_LOG_CONTACTS_CUT];
+    run->contacts_cut = stats.log_counts[CAROM_LOG_CONTACTS_CUT];
     run->fastest = fastest_of(world);
     run->fell = cm_fall_count(world, start->heights);
     run->hash = carom_world_hash(world);

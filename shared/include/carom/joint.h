@@ -22,7 +22,7 @@
 // upper; equal ones hold. A limit of an angle at or beyond pi never acts.
 //
 // Joints do not travel with single bodies (carom_world_encode_body): a mirror gets them with the
-// whole world, or by carom_world_encode_frame.
+// whole world, or by carom_world_encode_settings.
 #ifndef CAROM_JOINT_H
 #define CAROM_JOINT_H
 

@@ -1,5 +1,5 @@
 // Messages of a world while it steps: the handler, if set, receives each with a stable code, and a
-// counter for each code counts them (carom_world_stats.told). Part of carom/world.h.
+// counter for each code counts them (carom_world_stats.log_counts). Part of carom/world.h.
 //
 // Without a handler nothing is printed. A handler never influences the simulation: it belongs to
 // this process and not to the state, and a repeated step sends the same messages again. No message

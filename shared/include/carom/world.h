@@ -272,9 +272,10 @@ CAROM_API carom_result carom_world_decode_body(carom_world *world, const void *b
 // the limit; an empty slot, or one above carom_world_joint_slots, tells that its joint is gone),
 // and putting that into another world, where joints of bodies that it does not have are left out.
 // encode returns the bytes, or 0 where they are too few.
-CAROM_API size_t carom_world_encode_frame(const carom_world *world, const uint32_t *joints,
-                                          uint32_t count, void *bytes, size_t size);
-CAROM_API carom_result carom_world_decode_frame(carom_world *world, const void *bytes, size_t size);
+CAROM_API size_t carom_world_encode_settings(const carom_world *world, const uint32_t *joints,
+                                             uint32_t count, void *bytes, size_t size);
+CAROM_API carom_result carom_world_decode_settings(carom_world *world, const void *bytes,
+                                                   size_t size);
 
 // A pseudo-random number from the world's own state (saved, hashed, rewound with it).
 CAROM_API uint64_t carom_world_random(carom_world *world);
@@ -589,8 +590,8 @@ CAROM_API const char *carom_stage_name(carom_stage stage);
 typedef struct carom_world_stats {
     uint32_t bodies, shapes, contacts, touching, points;
     uint32_t joints;
-    uint64_t joints_broken;              // since create
-    uint64_t told[CAROM_LOG_CODE_COUNT]; // by carom_log_code (log.h), since create
+    uint64_t joints_broken;                    // since create
+    uint64_t log_counts[CAROM_LOG_CODE_COUNT]; // by carom_log_code (log.h), since create
     // lcp: rows of the largest island and linear systems solved, of the last step.
     uint32_t lcp_rows, lcp_solves;
     uint32_t sleeping; // bodies

@@ -17,31 +17,32 @@
 #include "shared/sim/collide/narrow.h"
 
 // A clipped face's points, four at most, to the manifold.
-static void take_face(const cm_place *pa, const cm_place *pb, cm_box_clipped *face,
-                      cm_manifold *manifold)
+static void take_face(const cm_shape_transform *pa, const cm_shape_transform *pb,
+                      cm_box_clipped *face, cm_manifold *manifold)
 {
-    const cm_place *place = face->of_b ? pb : pa;
+    const cm_shape_transform *transform = face->of_b ? pb : pa;
     uint32_t names = (face->of_b ? 1u << 14 : 0u) | (face->axis * 2u + face->up) << 11 |
                      (uint32_t)face->incident << 8;
     float n[3] = {0.0f, 0.0f, 0.0f};
     n[face->axis] = face->up ? 1.0f : -1.0f;
     carom_vec3 local = cm_vec(n[0], n[1], n[2]);
     uint32_t count = cm_clip_reduce(face->points, face->count, local);
-    carom_vec3 normal = cm_mat3_mul(place->rotation, local);
+    carom_vec3 normal = cm_mat3_mul(transform->rotation, local);
     carom_vec3 a_to_b = cm_sub(pb->position, pa->position);
     manifold->normal = face->of_b ? cm_neg(normal) : normal;
     for (uint32_t i = 0; i < count; i++) {
         const cm_clip_point *point = &face->points[i];
         carom_vec3 p = cm_mul_add(point->p, -0.5f * point->separation, local);
-        p = cm_mat3_mul(place->rotation, p);
+        p = cm_mat3_mul(transform->rotation, p);
         p = face->of_b ? cm_add(p, a_to_b) : p;
         cm_manifold_add(manifold, p, a_to_b, point->separation, names | point->feature);
     }
 }
 
 // One point halfway between the closest points of two edges.
-static void collide_edges(const cm_shape *a, const cm_place *pa, const cm_shape *b,
-                          const cm_place *pb, const cm_box_choice *choice, cm_manifold *manifold)
+static void collide_edges(const cm_shape *a, const cm_shape_transform *pa, const cm_shape *b,
+                          const cm_shape_transform *pb, const cm_box_choice *choice,
+                          cm_manifold *manifold)
 {
     const carom_vec3 *ca = &pa->rotation.x, *cb = &pb->rotation.x;
     carom_vec3 u = ca[choice->edge_a], v = cb[choice->edge_b];
@@ -74,29 +75,30 @@ static void collide_edges(const cm_shape *a, const cm_place *pa, const cm_shape 
                     feature);
 }
 
-uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, const cm_box_choice *choice,
-                          cm_box_clipped *face, cm_manifold *manifold)
+uint32_t cm_collide_boxes(const cm_shape *a, const cm_shape_transform *transform_a,
+                          const cm_shape *b, const cm_shape_transform *transform_b,
+                          const cm_box_choice *choice, cm_box_clipped *face, cm_manifold *manifold)
 {
     manifold->point_count = 0;
     if (face != NULL) {
-        take_face(place_a, place_b, face, manifold);
+        take_face(transform_a, transform_b, face, manifold);
     }
     // Overlapping boxes always touch somewhere: where clipping left nothing, their edges do.
     bool missed = manifold->point_count == 0 && choice->edge_a < 3 && choice->separation <= 0.0f;
     if (face == NULL || missed) {
-        collide_edges(a, place_a, b, place_b, choice, manifold);
+        collide_edges(a, transform_a, b, transform_b, choice, manifold);
     }
     return manifold->point_count;
 }
 
-uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                            const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_box_box(const cm_shape *a, const cm_shape_transform *transform_a,
+                            const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                            cm_manifold *manifold)
 {
     const cm_box_pairs pair = {.margin = {margin}};
     cm_box_choice choice;
     cm_box_clipped face;
-    cm_box_axes_1(place_a, a, place_b, b, &pair, &choice);
+    cm_box_axes_1(transform_a, a, transform_b, b, &pair, &choice);
     if (choice.apart) {
         manifold->point_count = 0;
         manifold->normal = cm_fixed_direction();
@@ -104,7 +106,8 @@ uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm
     }
     bool edges = cm_box_edges_win(&choice, 0.0f);
     if (!edges) {
-        cm_box_faces_1(place_a, a, place_b, b, &pair, &choice.face, 1, &face);
+        cm_box_faces_1(transform_a, a, transform_b, b, &pair, &choice.face, 1, &face);
     }
-    return cm_collide_boxes(a, place_a, b, place_b, &choice, edges ? NULL : &face, manifold);
+    return cm_collide_boxes(a, transform_a, b, transform_b, &choice, edges ? NULL : &face,
+                            manifold);
 }

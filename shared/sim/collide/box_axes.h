@@ -8,7 +8,7 @@
 #define CM_BOX_AXES_MAX 16u // lanes of the widest
 #define CM_BOX_CLIPPED  8u  // points of a quadrilateral clipped by a rectangle
 
-// Pairs by their indices into places and shapes; every lane names some pair.
+// Pairs by their indices into transforms and shapes; every lane names some pair.
 typedef struct cm_box_pairs {
     uint32_t a[CM_BOX_AXES_MAX], b[CM_BOX_AXES_MAX];
     float margin[CM_BOX_AXES_MAX]; // m: what lies further apart is apart
@@ -22,10 +22,10 @@ typedef struct cm_box_choice {
     uint8_t apart; // 1: some axis separates them by more than the margin; the rest is anything
 } cm_box_choice;
 
-// One, four, eight or sixteen lanes: the same bits. The pairs' first boxes lie in places_a and
-// shapes_a, their second in places_b and shapes_b.
-typedef void cm_box_axes_of(const cm_place *places_a, const cm_shape *shapes_a,
-                            const cm_place *places_b, const cm_shape *shapes_b,
+// One, four, eight or sixteen lanes: the same bits. The pairs' first boxes lie in transforms_a and
+// shapes_a, their second in transforms_b and shapes_b.
+typedef void cm_box_axes_of(const cm_shape_transform *transforms_a, const cm_shape *shapes_a,
+                            const cm_shape_transform *transforms_b, const cm_shape *shapes_b,
                             const cm_box_pairs *pairs, cm_box_choice *choices);
 cm_box_axes_of cm_box_axes_1, cm_box_axes_4, cm_box_axes_8, cm_box_axes_16;
 
@@ -54,8 +54,8 @@ typedef struct cm_box_clipped {
 } cm_box_clipped;
 
 // Of the first `count` lanes; `chosen`: cm_box_choice.face of each. Any width gives the same bits.
-typedef void cm_box_faces_of(const cm_place *places_a, const cm_shape *shapes_a,
-                             const cm_place *places_b, const cm_shape *shapes_b,
+typedef void cm_box_faces_of(const cm_shape_transform *transforms_a, const cm_shape *shapes_a,
+                             const cm_shape_transform *transforms_b, const cm_shape *shapes_b,
                              const cm_box_pairs *pairs, const uint8_t *chosen, uint32_t count,
                              cm_box_clipped *clipped);
 cm_box_faces_of cm_box_faces_1, cm_box_faces_4, cm_box_faces_8, cm_box_faces_16;
@@ -70,8 +70,8 @@ typedef struct cm_box_lanes {
 const cm_box_lanes *cm_box_lanes_of(const carom_world *world);
 
 // Two boxes that are not apart; `face` as clipped, or NULL where their edges win.
-uint32_t cm_collide_boxes(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, const cm_box_choice *choice,
-                          cm_box_clipped *face, cm_manifold *manifold);
+uint32_t cm_collide_boxes(const cm_shape *a, const cm_shape_transform *transform_a,
+                          const cm_shape *b, const cm_shape_transform *transform_b,
+                          const cm_box_choice *choice, cm_box_clipped *face, cm_manifold *manifold);
 
 #endif

@@ -10,13 +10,13 @@
 
 #include "shared/base/lanes.h"
 
-#define FACE_TOLERANCE 0.0005f // m; a's face before b's
-#define PARALLEL       1.0e-4f // squared sine below which two edges give no axis
+#define FACE_TOLERANCE   0.0005f // m; a's face before b's
+#define PARALLEL         1.0e-4f // squared sine below which two edges give no axis
 
-#define PLACE_FLOATS   (sizeof(cm_place) / sizeof(float))
-#define SHAPE_FLOATS   (sizeof(cm_shape) / sizeof(float))
-_Static_assert(sizeof(cm_place) % 4 == 0 && offsetof(cm_place, rotation) == 12 &&
-                   sizeof(cm_shape) % 4 == 0,
+#define TRANSFORM_FLOATS (sizeof(cm_shape_transform) / sizeof(float))
+#define SHAPE_FLOATS     (sizeof(cm_shape) / sizeof(float))
+_Static_assert(sizeof(cm_shape_transform) % 4 == 0 &&
+                   offsetof(cm_shape_transform, rotation) == 12 && sizeof(cm_shape) % 4 == 0,
                "gathered as floats");
 
 typedef struct placed {
@@ -42,12 +42,12 @@ static inline cm_mask whole(int32_t number)
     return (cm_mask){0} + number;
 }
 
-CM_LANES_INLINE placed load_boxes(const cm_place *places, const cm_shape *shapes,
+CM_LANES_INLINE placed load_boxes(const cm_shape_transform *transforms, const cm_shape *shapes,
                                   const uint32_t *index)
 {
     cm_f low[8], high[8], size[8];
-    cm_lanes_gather(&places[0].position.x, PLACE_FLOATS, index, low);
-    cm_lanes_gather(&places[0].position.x + 4, PLACE_FLOATS, index, high);
+    cm_lanes_gather(&transforms[0].position.x, TRANSFORM_FLOATS, index, low);
+    cm_lanes_gather(&transforms[0].position.x + 4, TRANSFORM_FLOATS, index, high);
     cm_lanes_gather(&shapes[0].size[0], SHAPE_FLOATS, index, size);
     return (placed){
         {low[0], low[1], low[2]},
@@ -144,11 +144,12 @@ static void store(const best *from, cm_box_choice *choices)
     }
 }
 
-void CM_AXES(const cm_place *places_a, const cm_shape *shapes_a, const cm_place *places_b,
-             const cm_shape *shapes_b, const cm_box_pairs *pairs, cm_box_choice *choices)
+void CM_AXES(const cm_shape_transform *transforms_a, const cm_shape *shapes_a,
+             const cm_shape_transform *transforms_b, const cm_shape *shapes_b,
+             const cm_box_pairs *pairs, cm_box_choice *choices)
 {
-    placed a = load_boxes(places_a, shapes_a, pairs->a);
-    placed b = load_boxes(places_b, shapes_b, pairs->b);
+    placed a = load_boxes(transforms_a, shapes_a, pairs->a);
+    placed b = load_boxes(transforms_b, shapes_b, pairs->b);
     box_lanes x = compare(&a, &b);
     cm_f margin = cm_lanes_load(pairs->margin);
     best choice = {

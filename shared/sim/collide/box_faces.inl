@@ -189,9 +189,10 @@ static void take_lane(const found_lanes *found, uint32_t lane, float margin, cm_
     }
 }
 
-void CM_FACES(const cm_place *places_a, const cm_shape *shapes_a, const cm_place *places_b,
-              const cm_shape *shapes_b, const cm_box_pairs *pairs, const uint8_t *chosen,
-              uint32_t count, cm_box_clipped *clipped)
+void CM_FACES(const cm_shape_transform *transforms_a, const cm_shape *shapes_a,
+              const cm_shape_transform *transforms_b, const cm_shape *shapes_b,
+              const cm_box_pairs *pairs, const uint8_t *chosen, uint32_t count,
+              cm_box_clipped *clipped)
 {
     int32_t of_b[CM_LANES], second[CM_LANES], third[CM_LANES];
     for (uint32_t i = 0; i < CM_LANES; i++) {
@@ -203,8 +204,8 @@ void CM_FACES(const cm_place *places_a, const cm_shape *shapes_a, const cm_place
     memcpy(&b, of_b, sizeof b);
     memcpy(&axis[0], second, sizeof axis[0]);
     memcpy(&axis[1], third, sizeof axis[1]);
-    placed first = load_boxes(places_a, shapes_a, pairs->a);
-    placed other = load_boxes(places_b, shapes_b, pairs->b);
+    placed first = load_boxes(transforms_a, shapes_a, pairs->a);
+    placed other = load_boxes(transforms_b, shapes_b, pairs->b);
     box_lanes x = compare(&first, &other);
     found_lanes found;
     find_edges(&x, b, axis, &found);

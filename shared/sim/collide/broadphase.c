@@ -15,7 +15,7 @@
 #include "shared/sim/collide/bounds_tree.h"
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/collide.h"
-#include "shared/sim/collide/place.h"
+#include "shared/sim/collide/shape_transform.h"
 #include "shared/sim/collide/rest.h"
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/state/sort.h"
@@ -86,7 +86,7 @@ static void place_active(const carom_world *world, cm_scratch *scratch, lists *l
             continue;
         }
         if (shape->alive && shape->type == CAROM_SHAPE_PLANE) {
-            cm_place_shape(world, scratch, i);
+            cm_update_shape_transform(world, scratch, i);
             note_filter(world, scratch, l, i);
             l->own_planes[l->plane_count++] = i;
         } else if (active) {
@@ -94,7 +94,7 @@ static void place_active(const carom_world *world, cm_scratch *scratch, lists *l
             l->moving.ids[l->moving.count++] = i;
         }
     }
-    cm_place_shapes(world, scratch, l->moving.ids, l->moving.count, margin, dt);
+    cm_update_shape_transforms(world, scratch, l->moving.ids, l->moving.count, margin, dt);
 }
 
 // The shapes of active bodies, and planes.
@@ -113,10 +113,11 @@ static void place_awake(const carom_world *world, cm_scratch *scratch, lists *l,
         }
     }
     for (uint32_t k = 0; k < l->plane_count; k++) {
-        cm_place_shape(world, scratch, l->planes[k]);
+        cm_update_shape_transform(world, scratch, l->planes[k]);
         note_filter(world, scratch, l, l->planes[k]);
     }
-    cm_place_shapes(world, scratch, l->moving.ids, l->moving.count, CM_SPECULATIVE_MARGIN, dt);
+    cm_update_shape_transforms(world, scratch, l->moving.ids, l->moving.count,
+                               CM_SPECULATIVE_MARGIN, dt);
 }
 
 // What rests and was found near something active.
@@ -128,7 +129,7 @@ static void place_partners(const carom_world *world, cm_scratch *scratch, lists 
                                                                            : pairs[i].shape_a;
         if (scratch->rank[slot] == CM_SHAPE_AWAY) {
             scratch->rank[slot] = CM_SHAPE_NEAR;
-            cm_place_shape(world, scratch, slot);
+            cm_update_shape_transform(world, scratch, slot);
             note_filter(world, scratch, l, slot);
         }
     }
@@ -158,7 +159,7 @@ static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, 
         if (!cm_bounds_tree_meets(&l->moving, &loose, &l->room)) {
             continue;
         }
-        cm_place_shapes(world, scratch, &i, 1, margin, 0.0f);
+        cm_update_shape_transforms(world, scratch, &i, 1, margin, 0.0f);
         if (cm_bounds_tree_meets(&l->moving, &scratch->bounds[i], &l->room)) {
             scratch->rank[i] = CM_SHAPE_NEAR;
             note_filter(world, scratch, l, i);
@@ -168,14 +169,15 @@ static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, 
 }
 
 // The box reaches below the plane's surface.
-static bool box_meets_plane(const cm_aabb *box, const cm_shape *plane, const cm_place *place)
+static bool box_meets_plane(const cm_aabb *box, const cm_shape *plane,
+                            const cm_shape_transform *transform)
 {
     carom_vec3 normal =
-        cm_mat3_mul(place->rotation, cm_vec(plane->size[0], plane->size[1], plane->size[2]));
+        cm_mat3_mul(transform->rotation, cm_vec(plane->size[0], plane->size[1], plane->size[2]));
     carom_vec3 lowest = cm_vec(normal.x > 0.0f ? box->lower.x : box->upper.x,
                                normal.y > 0.0f ? box->lower.y : box->upper.y,
                                normal.z > 0.0f ? box->lower.z : box->upper.z);
-    return cm_dot(normal, cm_sub(lowest, place->position)) <= plane->size[3];
+    return cm_dot(normal, cm_sub(lowest, transform->position)) <= plane->size[3];
 }
 
 // Partners of a plane: every moving shape with a higher slot that reaches it.
@@ -185,7 +187,7 @@ static uint32_t partners_of_plane(const cm_scratch *scratch, const lists *l, con
     uint32_t count = 0;
     for (uint32_t i = 0; i < l->moving.count; i++) {
         uint32_t b = l->moving.ids[i];
-        if (b > a && box_meets_plane(&scratch->bounds[b], &shapes[a], &scratch->places[a])) {
+        if (b > a && box_meets_plane(&scratch->bounds[b], &shapes[a], &scratch->transforms[a])) {
             l->partners[count++] = b;
         }
     }
@@ -203,7 +205,7 @@ static uint32_t partners_of_box(const cm_scratch *scratch, const lists *l, const
     count += cm_bounds_tree_query(&l->fixed, box, a, &l->fixed_room, l->partners + count);
     for (uint32_t i = 0; i < l->plane_count; i++) {
         uint32_t b = l->planes[i];
-        if (b > a && box_meets_plane(box, &shapes[b], &scratch->places[b])) {
+        if (b > a && box_meets_plane(box, &shapes[b], &scratch->transforms[b])) {
             l->partners[count++] = b;
         }
     }
@@ -266,7 +268,8 @@ static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch
         uint32_t plane = l->planes[p];
         for (uint32_t i = 0; i < l->moving.count && count <= room; i++) {
             uint32_t id = l->moving.ids[i];
-            if (box_meets_plane(&scratch->bounds[id], &shapes[plane], &scratch->places[plane])) {
+            if (box_meets_plane(&scratch->bounds[id], &shapes[plane],
+                                &scratch->transforms[plane])) {
                 if (count == room) {
                     return room + 1;
                 }

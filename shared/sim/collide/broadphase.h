@@ -4,7 +4,7 @@
 
 #include "shared/sim/state/scratch.h"
 
-// Fills places and bounds (grown by margin, and by the motion of `dt` seconds), then pairs in
+// Fills transforms and bounds (grown by margin, and by the motion of `dt` seconds), then pairs in
 // canonical order. Returns how many pairs were left out above limits.contacts. Writes scratch only.
 uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt);
 

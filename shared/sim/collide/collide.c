@@ -11,7 +11,7 @@
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/narrow.h"
-#include "shared/sim/collide/place.h"
+#include "shared/sim/collide/shape_transform.h"
 #include "shared/sim/collide/recycle.h"
 #include "shared/sim/state/resting.h"
 #include "shared/sim/state/tell.h"
@@ -75,9 +75,9 @@ static inline float pair_margin(const collision *c, const cm_pair *pair)
     if (a->type == CAROM_SHAPE_PLANE || b->type == CAROM_SHAPE_PLANE) {
         return motion;
     }
-    const cm_place *places = c->scratch->places;
+    const cm_shape_transform *transforms = c->scratch->transforms;
     float thickness =
-        cm_min(places[pair->shape_a].inner_radius, places[pair->shape_b].inner_radius);
+        cm_min(transforms[pair->shape_a].inner_radius, transforms[pair->shape_b].inner_radius);
     return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
 }
 
@@ -89,7 +89,8 @@ static inline float pair_swing(const collision *c, uint32_t shape_a, uint32_t sh
     if (!c->now.manifolds) {
         return 0.0f;
     }
-    const cm_place *a = &c->scratch->places[shape_a], *b = &c->scratch->places[shape_b];
+    const cm_shape_transform *a = &c->scratch->transforms[shape_a],
+                             *b = &c->scratch->transforms[shape_b];
     const cm_motion *motion_a = &c->motions[c->shapes[shape_a].body];
     const cm_motion *motion_b = &c->motions[c->shapes[shape_b].body];
     float swing = c->dt * (a->reach * cm_length(motion_a->angular_velocity) +
@@ -101,8 +102,8 @@ static inline float pair_swing(const collision *c, uint32_t shape_a, uint32_t sh
 static void move_anchors(const cm_scratch *scratch, const cm_pair *pair, const cm_motion *motion_a,
                          const cm_motion *motion_b, cm_manifold *manifold)
 {
-    carom_vec3 arm_a = cm_sub(scratch->places[pair->shape_a].position, motion_a->position);
-    carom_vec3 arm_b = cm_sub(scratch->places[pair->shape_b].position, motion_b->position);
+    carom_vec3 arm_a = cm_sub(scratch->transforms[pair->shape_a].position, motion_a->position);
+    carom_vec3 arm_b = cm_sub(scratch->transforms[pair->shape_b].position, motion_b->position);
     for (uint32_t i = 0; i < manifold->point_count; i++) {
         cm_manifold_point *p = &manifold->points[i];
         p->anchor_a = cm_add(p->anchor_a, arm_a);
@@ -198,14 +199,15 @@ static void keep_deepest(cm_manifold *manifold)
 
 // A ball's point of contact stays below its centre, a capsule's below its segment, and that of a
 // cylinder on its side below its axis.
-static float round_radius(const cm_shape *shape, const cm_place *place, carom_vec3 normal)
+static float round_radius(const cm_shape *shape, const cm_shape_transform *transform,
+                          carom_vec3 normal)
 {
     switch (shape->type) {
     case CAROM_SHAPE_SPHERE:
     case CAROM_SHAPE_CAPSULE:
         return shape->size[0];
     case CAROM_SHAPE_CYLINDER:
-        return cm_abs(cm_dot(place->rotation.y, normal)) < ON_ITS_SIDE ? shape->size[0] : 0.0f;
+        return cm_abs(cm_dot(transform->rotation.y, normal)) < ON_ITS_SIDE ? shape->size[0] : 0.0f;
     default:
         return 0.0f;
     }
@@ -220,8 +222,9 @@ static bool before(const cm_contact *contact, const cm_pair *pair)
 // A manifold cut to four points may have left out a point that touches for one that lies further
 // out and does not. The impulse solver knows no slop, and what rests would fall onto the other:
 // touching points come first, and those with a gap take what room is left.
-static void prefer_touching(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                            const cm_place *place_b, cm_manifold *manifold)
+static void prefer_touching(const cm_shape *a, const cm_shape_transform *transform_a,
+                            const cm_shape *b, const cm_shape_transform *transform_b,
+                            cm_manifold *manifold)
 {
     bool gap = false;
     for (uint32_t i = 0; i < manifold->point_count; i++) {
@@ -231,7 +234,7 @@ static void prefer_touching(const cm_shape *a, const cm_place *place_a, const cm
         return;
     }
     cm_manifold touching;
-    uint32_t count = cm_collide_places(a, place_a, b, place_b, TOUCHING, &touching);
+    uint32_t count = cm_collide_at(a, transform_a, b, transform_b, TOUCHING, &touching);
     for (uint32_t i = 0; count > 0 && i < manifold->point_count && count < CM_MANIFOLD_MAX; i++) {
         if (manifold->points[i].separation > TOUCHING) {
             touching.points[count++] = manifold->points[i];
@@ -253,14 +256,14 @@ static inline uint32_t collide_shapes(const collision *c, const cm_pair *pair, c
                                       cm_manifold *manifold)
 {
     const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
-    const cm_place *place_a = &c->scratch->places[pair->shape_a];
-    const cm_place *place_b = &c->scratch->places[pair->shape_b];
+    const cm_shape_transform *transform_a = &c->scratch->transforms[pair->shape_a];
+    const cm_shape_transform *transform_b = &c->scratch->transforms[pair->shape_b];
     if (!found->chosen) {
-        return cm_collide_places(a, place_a, b, place_b, pair_margin(c, pair), manifold);
+        return cm_collide_at(a, transform_a, b, transform_b, pair_margin(c, pair), manifold);
     }
-    return found->choice.apart
-               ? 0
-               : cm_collide_boxes(a, place_a, b, place_b, &found->choice, found->face, manifold);
+    return found->choice.apart ? 0
+                               : cm_collide_boxes(a, transform_a, b, transform_b, &found->choice,
+                                                  found->face, manifold);
 }
 
 // One pair into row `to`: carried along, or found anew. False where there is no contact.
@@ -280,8 +283,8 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
         carry_row(c, last, to);
     } else if (collide_shapes(c, pair, found, manifold) > 0) {
         if (world->state.solver == CAROM_SOLVER_IMPULSE) {
-            prefer_touching(a, &scratch->places[pair->shape_a], b, &scratch->places[pair->shape_b],
-                            manifold);
+            prefer_touching(a, &scratch->transforms[pair->shape_a], b,
+                            &scratch->transforms[pair->shape_b], manifold);
         }
         move_anchors(scratch, pair, motion_a, motion_b, manifold);
         if (sensor) {
@@ -305,8 +308,8 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
     manifold->body_b = b->body;
     manifold->round_a = manifold->round_b = 0.0f;
     if (is_round(a, b)) {
-        manifold->round_a = round_radius(a, &scratch->places[pair->shape_a], manifold->normal);
-        manifold->round_b = round_radius(b, &scratch->places[pair->shape_b], manifold->normal);
+        manifold->round_a = round_radius(a, &scratch->transforms[pair->shape_a], manifold->normal);
+        manifold->round_b = round_radius(b, &scratch->transforms[pair->shape_b], manifold->normal);
     }
     cm_rule_mix(world, a, b, &manifold->friction, &manifold->restitution);
     return true;
@@ -323,7 +326,7 @@ FETCHES void fetch_pair(const collision *c, uint32_t pair)
         __builtin_prefetch(&c->motions[c->shapes[near].body]);
         __builtin_prefetch(shape + offsetof(cm_shape, body));
         __builtin_prefetch(shape + offsetof(cm_shape, type));
-        __builtin_prefetch(&c->scratch->places[b]); // a row is a line
+        __builtin_prefetch(&c->scratch->transforms[b]); // a row is a line
     }
 }
 
@@ -398,8 +401,8 @@ static inline void look_back(const collision *c, uint32_t index, const cm_pair *
     found->last = last;
     found->chosen = found->carried = false;
     if (c->old.manifolds && last.row != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
-        const cm_place *place_a = &c->scratch->places[pair->shape_a];
-        const cm_place *place_b = &c->scratch->places[pair->shape_b];
+        const cm_shape_transform *transform_a = &c->scratch->transforms[pair->shape_a];
+        const cm_shape_transform *transform_b = &c->scratch->transforms[pair->shape_b];
         uint32_t lane = of->kept.count++;
         of->kept_at[lane] = index;
         of->kept.row[lane] = last.row;
@@ -407,8 +410,8 @@ static inline void look_back(const collision *c, uint32_t index, const cm_pair *
         of->kept.a[lane] = a->body;
         of->kept.b[lane] = b->body;
         of->kept.points[lane] = (float)c->old.contacts[last.row].point_count;
-        of->kept.reach[lane] = cm_min(place_a->reach, place_b->reach);
-        of->kept.inner_radius[lane] = cm_min(place_a->inner_radius, place_b->inner_radius);
+        of->kept.reach[lane] = cm_min(transform_a->reach, transform_b->reach);
+        of->kept.inner_radius[lane] = cm_min(transform_a->inner_radius, transform_b->inner_radius);
         if (of->kept.count == CM_RECYCLE_MAX) {
             recycle(c, of);
         }
@@ -431,8 +434,8 @@ static void clip_faces(const collision *c, block *of)
     }
     fill_lanes(c, &of->faces, of->facing);
     memset(of->face + of->facing, of->face[0], c->boxes->count - of->facing);
-    c->boxes->faces(c->scratch->places, c->shapes, c->scratch->places, c->shapes, &of->faces,
-                    of->face, of->facing, &of->clips[of->clipped]);
+    c->boxes->faces(c->scratch->transforms, c->shapes, c->scratch->transforms, c->shapes,
+                    &of->faces, of->face, of->facing, &of->clips[of->clipped]);
     of->clipped += of->facing;
     of->facing = 0;
 }
@@ -458,7 +461,7 @@ static void choose_axes(const collision *c, block *of)
         return;
     }
     fill_lanes(c, &of->boxes, of->waiting);
-    c->boxes->axes(c->scratch->places, c->shapes, c->scratch->places, c->shapes, &of->boxes,
+    c->boxes->axes(c->scratch->transforms, c->shapes, c->scratch->transforms, c->shapes, &of->boxes,
                    choices);
     for (uint32_t i = 0; i < of->waiting; i++) {
         finding *found = &of->found[of->at[i] - of->first];
@@ -678,8 +681,8 @@ void cm_collide_woken(carom_world *world, cm_scratch *scratch)
         }
         const cm_contact_match match = scratch->matches[from.row];
         step_over(c.now.contacts, &from);
-        cm_place_shape(world, scratch, pair.shape_a);
-        cm_place_shape(world, scratch, pair.shape_b);
+        cm_update_shape_transform(world, scratch, pair.shape_a);
+        cm_update_shape_transform(world, scratch, pair.shape_b);
         alone.kept.count = 0;
         look_back(&c, 0, &pair, (cm_contact_at){match.row, match.first_point}, &alone);
         recycle(&c, &alone);

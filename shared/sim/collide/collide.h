@@ -33,13 +33,13 @@ const cm_collide_stages *cm_collide_stages_of(const carom_world *world);
 // within `margin` are reported. Anchors are from each shape's position (the stage makes them
 // relative to the centres of mass); bodies, friction and restitution are left to the caller.
 // Returns the number of points, at most CM_MANIFOLD_MAX. Pure. A hull has no points here: what it
-// looks like stands in its place (cm_collide_places).
+// looks like stands in its place (cm_collide_at).
 uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold);
 
-// The same on places, as the stages use it.
-uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                           const cm_place *place_b, float margin, cm_manifold *manifold);
+// The same on transforms, as the stages use it.
+uint32_t cm_collide_at(const cm_shape *a, const cm_shape_transform *transform_a, const cm_shape *b,
+                       const cm_shape_transform *transform_b, float margin, cm_manifold *manifold);
 
 #endif

@@ -12,7 +12,7 @@
 #define CM_FEATURE_POINTS 64u  // most vertices of a face
 #define CM_CLIP_POINTS    128u // of a face clipped by another
 
-// A hull or a box at its place.
+// A hull or a box as it is placed.
 typedef struct cm_poly {
     uint32_t vertex_count, face_count, edge_count;
     carom_vec3 center; // of its box
@@ -24,8 +24,9 @@ typedef struct cm_poly {
     const cm_hull_edge *edges;
 } cm_poly;
 
-// False for a shape that is neither box nor hull, or a hull that is not known at the place.
-bool cm_poly_make(const cm_shape *shape, const cm_place *place, carom_vec3 origin, cm_poly *poly);
+// False for a shape that is neither box nor hull, or a hull that is not known there.
+bool cm_poly_make(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 origin,
+                  cm_poly *poly);
 // The vertex farthest along d; the first of several.
 uint32_t cm_poly_support(const cm_poly *poly, carom_vec3 d);
 
@@ -49,8 +50,8 @@ typedef struct cm_core {
 } cm_core;
 
 // `poly` is room that must live as long as the core. False as cm_poly_make.
-bool cm_core_make(const cm_shape *shape, const cm_place *place, carom_vec3 origin, cm_poly *poly,
-                  cm_core *core);
+bool cm_core_make(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 origin,
+                  cm_poly *poly, cm_core *core);
 carom_vec3 cm_core_support(const cm_core *core, carom_vec3 d);
 
 // gjk.c ------------------------------------------------------------------------------------------
@@ -100,8 +101,9 @@ uint32_t cm_clip_reduce(cm_clip_point *list, uint32_t count, carom_vec3 normal);
 // hull.c: two polyhedra. convex_plane.c: a cylinder or hull over a plane. convex.c: all the rest.
 uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b, float margin,
                           cm_manifold *manifold);
-uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                                 const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_shape_transform *transform_a,
+                                 const cm_shape *b, const cm_shape_transform *transform_b,
+                                 float margin, cm_manifold *manifold);
 uint32_t cm_collide_cores(const cm_core *a, const cm_core *b, float margin, cm_manifold *manifold);
 
 // Face of a polyhedron as a feature.

@@ -4,11 +4,13 @@
 
 // a below b in type, a plane or b a cylinder or hull. Where the plane comes first the pair is
 // collided the other way round and turned back.
-static uint32_t collide_plane_first(const cm_shape *plane, const cm_place *place_plane,
-                                    const cm_shape *b, const cm_place *place_b, float margin,
+static uint32_t collide_plane_first(const cm_shape *plane,
+                                    const cm_shape_transform *transform_plane, const cm_shape *b,
+                                    const cm_shape_transform *transform_b, float margin,
                                     cm_manifold *manifold)
 {
-    uint32_t count = cm_collide_convex_plane(b, place_b, plane, place_plane, margin, manifold);
+    uint32_t count =
+        cm_collide_convex_plane(b, transform_b, plane, transform_plane, margin, manifold);
     manifold->normal = cm_neg(manifold->normal);
     for (uint32_t i = 0; i < count; i++) {
         carom_vec3 anchor = manifold->points[i].anchor_a;
@@ -18,28 +20,29 @@ static uint32_t collide_plane_first(const cm_shape *plane, const cm_place *place
     return count;
 }
 
-uint32_t cm_collide_convex(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                           const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_convex(const cm_shape *a, const cm_shape_transform *transform_a,
+                           const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                           cm_manifold *manifold)
 {
     if (a->type == CAROM_SHAPE_PLANE) {
-        return collide_plane_first(a, place_a, b, place_b, margin, manifold);
+        return collide_plane_first(a, transform_a, b, transform_b, margin, manifold);
     }
     cm_poly poly_a, poly_b;
-    carom_vec3 a_to_b = cm_sub(place_b->position, place_a->position);
+    carom_vec3 a_to_b = cm_sub(transform_b->position, transform_a->position);
     manifold->point_count = 0;
     manifold->normal = cm_fixed_direction();
     bool polys =
         (a->type == CAROM_SHAPE_BOX || a->type == CAROM_SHAPE_HULL) && b->type == CAROM_SHAPE_HULL;
     if (polys) {
-        if (!cm_poly_make(a, place_a, place_a->position, &poly_a) ||
-            !cm_poly_make(b, place_b, place_a->position, &poly_b)) {
+        if (!cm_poly_make(a, transform_a, transform_a->position, &poly_a) ||
+            !cm_poly_make(b, transform_b, transform_a->position, &poly_b)) {
             return 0;
         }
         return cm_collide_polys(&poly_a, &poly_b, a_to_b, margin, manifold);
     }
     cm_core core_a, core_b;
-    if (!cm_core_make(a, place_a, place_a->position, &poly_a, &core_a) ||
-        !cm_core_make(b, place_b, place_a->position, &poly_b, &core_b)) {
+    if (!cm_core_make(a, transform_a, transform_a->position, &poly_a, &core_a) ||
+        !cm_core_make(b, transform_b, transform_a->position, &poly_b, &core_b)) {
         return 0;
     }
     return cm_collide_cores(&core_a, &core_b, margin, manifold);

@@ -21,15 +21,15 @@ static void add_candidate(cm_clip_point *list, uint32_t *count, const ground *g,
     }
 }
 
-static uint32_t cylinder_points(const cm_shape *a, const cm_place *place, const ground *g,
-                                float margin, cm_clip_point *list)
+static uint32_t cylinder_points(const cm_shape *a, const cm_shape_transform *transform,
+                                const ground *g, float margin, cm_clip_point *list)
 {
-    carom_vec3 axis = place->rotation.y;
+    carom_vec3 axis = transform->rotation.y;
     float along = cm_dot(g->normal, axis);
     carom_vec3 lower = cm_scale(along > 0.0f ? -a->size[1] : a->size[1], axis);
     carom_vec3 down = cm_sub(cm_scale(along, axis), g->normal);
     float tilt = cm_length(down);
-    down = tilt > UPRIGHT ? cm_scale(1.0f / tilt, down) : place->rotation.x;
+    down = tilt > UPRIGHT ? cm_scale(1.0f / tilt, down) : transform->rotation.x;
     down = cm_scale(a->size[0], down);
     carom_vec3 beside = cm_cross(axis, down);
     uint32_t count = 0;
@@ -43,24 +43,25 @@ static uint32_t cylinder_points(const cm_shape *a, const cm_place *place, const 
     return count;
 }
 
-uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                                 const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_shape_transform *transform_a,
+                                 const cm_shape *b, const cm_shape_transform *transform_b,
+                                 float margin, cm_manifold *manifold)
 {
     cm_clip_point list[CM_HULL_VERTICES];
     uint32_t count = 0;
     ground g;
-    g.normal = cm_mat3_mul(place_b->rotation, cm_vec(b->size[0], b->size[1], b->size[2]));
-    g.height = cm_dot(g.normal, cm_sub(place_a->position, place_b->position)) - b->size[3];
+    g.normal = cm_mat3_mul(transform_b->rotation, cm_vec(b->size[0], b->size[1], b->size[2]));
+    g.height = cm_dot(g.normal, cm_sub(transform_a->position, transform_b->position)) - b->size[3];
     if (a->type == CAROM_SHAPE_CYLINDER) {
-        count = cylinder_points(a, place_a, &g, margin, list);
-    } else if (place_a->hull) {
-        for (uint32_t i = 0; i < place_a->hull->vertex_count; i++) {
-            carom_vec3 at = cm_mat3_mul(place_a->rotation, place_a->hull->vertices[i]);
+        count = cylinder_points(a, transform_a, &g, margin, list);
+    } else if (transform_a->hull) {
+        for (uint32_t i = 0; i < transform_a->hull->vertex_count; i++) {
+            carom_vec3 at = cm_mat3_mul(transform_a->rotation, transform_a->hull->vertices[i]);
             add_candidate(list, &count, &g, at, margin, i);
         }
     }
     count = cm_clip_reduce(list, count, g.normal);
-    carom_vec3 a_to_b = cm_sub(place_b->position, place_a->position);
+    carom_vec3 a_to_b = cm_sub(transform_b->position, transform_a->position);
     manifold->point_count = 0;
     manifold->normal = cm_neg(g.normal);
     for (uint32_t i = 0; i < count; i++) {

@@ -3,13 +3,14 @@
 #include "shared/sim/collide/collide.h"
 #include "shared/sim/collide/narrow.h"
 
-typedef uint32_t collide_case(const cm_shape *, const cm_place *, const cm_shape *,
-                              const cm_place *, float, cm_manifold *);
+typedef uint32_t collide_case(const cm_shape *, const cm_shape_transform *, const cm_shape *,
+                              const cm_shape_transform *, float, cm_manifold *);
 
-static uint32_t collide_never(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                              const cm_place *place_b, float margin, cm_manifold *manifold)
+static uint32_t collide_never(const cm_shape *a, const cm_shape_transform *transform_a,
+                              const cm_shape *b, const cm_shape_transform *transform_b,
+                              float margin, cm_manifold *manifold)
 {
-    (void)a, (void)place_a, (void)b, (void)place_b, (void)margin;
+    (void)a, (void)transform_a, (void)b, (void)transform_b, (void)margin;
     manifold->normal = cm_fixed_direction();
     return 0;
 }
@@ -29,14 +30,14 @@ static collide_case *const cases[TYPES][TYPES] = {
     {NULL, NULL, NULL, NULL, NULL, cm_collide_convex},
 };
 
-uint32_t cm_collide_places(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                           const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_at(const cm_shape *a, const cm_shape_transform *transform_a, const cm_shape *b,
+                       const cm_shape_transform *transform_b, float margin, cm_manifold *manifold)
 {
     manifold->point_count = 0;
     if (a->type <= b->type) {
-        return cases[a->type][b->type](a, place_a, b, place_b, margin, manifold);
+        return cases[a->type][b->type](a, transform_a, b, transform_b, margin, manifold);
     }
-    uint32_t count = cases[b->type][a->type](b, place_b, a, place_a, margin, manifold);
+    uint32_t count = cases[b->type][a->type](b, transform_b, a, transform_a, margin, manifold);
     manifold->normal = cm_neg(manifold->normal);
     for (uint32_t i = 0; i < count; i++) {
         carom_vec3 anchor = manifold->points[i].anchor_a;
@@ -50,7 +51,9 @@ uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat 
                            const cm_shape *b, carom_vec3 position_b, carom_quat orientation_b,
                            float margin, cm_manifold *manifold)
 {
-    cm_place place_a = {.position = position_a, .rotation = cm_mat3_from_quat(orientation_a)};
-    cm_place place_b = {.position = position_b, .rotation = cm_mat3_from_quat(orientation_b)};
-    return cm_collide_places(a, &place_a, b, &place_b, margin, manifold);
+    cm_shape_transform transform_a = {.position = position_a,
+                                      .rotation = cm_mat3_from_quat(orientation_a)};
+    cm_shape_transform transform_b = {.position = position_b,
+                                      .rotation = cm_mat3_from_quat(orientation_b)};
+    return cm_collide_at(a, &transform_a, b, &transform_b, margin, manifold);
 }

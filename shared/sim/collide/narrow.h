@@ -7,21 +7,27 @@
 #include "shared/sim/state/scratch.h"
 
 // Two round shapes (spheres, capsules).
-uint32_t cm_collide_round(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, float margin, cm_manifold *manifold);
-uint32_t cm_collide_sphere_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                               const cm_place *place_b, float margin, cm_manifold *manifold);
-uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                                const cm_place *place_b, float margin, cm_manifold *manifold);
-uint32_t cm_collide_box_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                            const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_round(const cm_shape *a, const cm_shape_transform *transform_a,
+                          const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                          cm_manifold *manifold);
+uint32_t cm_collide_sphere_box(const cm_shape *a, const cm_shape_transform *transform_a,
+                               const cm_shape *b, const cm_shape_transform *transform_b,
+                               float margin, cm_manifold *manifold);
+uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_shape_transform *transform_a,
+                                const cm_shape *b, const cm_shape_transform *transform_b,
+                                float margin, cm_manifold *manifold);
+uint32_t cm_collide_box_box(const cm_shape *a, const cm_shape_transform *transform_a,
+                            const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                            cm_manifold *manifold);
 // Any shape but a plane, against the half-space below plane b.
-uint32_t cm_collide_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_plane(const cm_shape *a, const cm_shape_transform *transform_a,
+                          const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                          cm_manifold *manifold);
 
 // A cylinder or a hull as b, anything as a.
-uint32_t cm_collide_convex(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                           const cm_place *place_b, float margin, cm_manifold *manifold);
+uint32_t cm_collide_convex(const cm_shape *a, const cm_shape_transform *transform_a,
+                           const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                           cm_manifold *manifold);
 
 // Appends a point. `point` is in world axes from place_a's position; the normal must be set.
 static inline void cm_manifold_add(cm_manifold *manifold, carom_vec3 point, carom_vec3 a_to_b,

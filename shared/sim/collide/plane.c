@@ -8,11 +8,13 @@ typedef struct half_space {
     float height; // of the shape's position above the surface
 } half_space;
 
-static half_space half_space_of(const cm_shape *plane, const cm_place *place, carom_vec3 origin)
+static half_space half_space_of(const cm_shape *plane, const cm_shape_transform *transform,
+                                carom_vec3 origin)
 {
     half_space h;
-    h.normal = cm_mat3_mul(place->rotation, cm_vec(plane->size[0], plane->size[1], plane->size[2]));
-    h.height = cm_dot(h.normal, cm_sub(origin, place->position)) - plane->size[3];
+    h.normal =
+        cm_mat3_mul(transform->rotation, cm_vec(plane->size[0], plane->size[1], plane->size[2]));
+    h.height = cm_dot(h.normal, cm_sub(origin, transform->position)) - plane->size[3];
     return h;
 }
 
@@ -24,12 +26,13 @@ static void add_point(cm_manifold *manifold, const half_space *h, carom_vec3 at,
                     feature);
 }
 
-static void collide_corners(const cm_shape *a, const cm_place *place, const half_space *h,
-                            carom_vec3 a_to_b, float margin, cm_manifold *manifold)
+static void collide_corners(const cm_shape *a, const cm_shape_transform *transform,
+                            const half_space *h, carom_vec3 a_to_b, float margin,
+                            cm_manifold *manifold)
 {
-    carom_vec3 x = cm_scale(a->size[0], place->rotation.x);
-    carom_vec3 y = cm_scale(a->size[1], place->rotation.y);
-    carom_vec3 z = cm_scale(a->size[2], place->rotation.z);
+    carom_vec3 x = cm_scale(a->size[0], transform->rotation.x);
+    carom_vec3 y = cm_scale(a->size[1], transform->rotation.y);
+    carom_vec3 z = cm_scale(a->size[2], transform->rotation.z);
     carom_vec3 corners[8];
     float separation[8];
     for (uint32_t i = 0; i < 8; i++) {
@@ -59,21 +62,22 @@ static void collide_corners(const cm_shape *a, const cm_place *place, const half
     }
 }
 
-uint32_t cm_collide_plane(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_plane(const cm_shape *a, const cm_shape_transform *transform_a,
+                          const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                          cm_manifold *manifold)
 {
-    half_space h = half_space_of(b, place_b, place_a->position);
-    carom_vec3 a_to_b = cm_sub(place_b->position, place_a->position);
+    half_space h = half_space_of(b, transform_b, transform_a->position);
+    carom_vec3 a_to_b = cm_sub(transform_b->position, transform_a->position);
     manifold->point_count = 0;
     manifold->normal = cm_neg(h.normal);
     if (a->type == CAROM_SHAPE_BOX) {
-        collide_corners(a, place_a, &h, a_to_b, margin, manifold);
+        collide_corners(a, transform_a, &h, a_to_b, margin, manifold);
         return manifold->point_count;
     }
     bool capsule = a->type == CAROM_SHAPE_CAPSULE;
     for (uint32_t i = 0; i < (capsule ? 2u : 1u); i++) {
         float along = capsule ? (i ? a->size[1] : -a->size[1]) : 0.0f;
-        carom_vec3 end = cm_scale(along, place_a->rotation.y);
+        carom_vec3 end = cm_scale(along, transform_a->rotation.y);
         float separation = h.height + cm_dot(h.normal, end) - a->size[0];
         if (separation <= margin) {
             add_point(manifold, &h, cm_mul_add(end, -a->size[0], h.normal), a_to_b, separation, i);

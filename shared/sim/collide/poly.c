@@ -12,9 +12,10 @@ static const cm_hull_edge box_edges[12] = {
     {{0, 1}, {2, 4}}, {{5, 4}, {2, 5}}, {{6, 7}, {3, 5}}, {{3, 2}, {3, 4}},
 };
 
-static void make_box(const cm_shape *shape, const cm_place *place, carom_vec3 at, cm_poly *poly)
+static void make_box(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 at,
+                     cm_poly *poly)
 {
-    const carom_vec3 *axis = &place->rotation.x;
+    const carom_vec3 *axis = &transform->rotation.x;
     poly->vertex_count = 8;
     poly->face_count = 6;
     poly->edge_count = 12;
@@ -36,35 +37,37 @@ static void make_box(const cm_shape *shape, const cm_place *place, carom_vec3 at
     }
 }
 
-static void make_hull(const carom_hull *hull, const cm_place *place, carom_vec3 at, cm_poly *poly)
+static void make_hull(const carom_hull *hull, const cm_shape_transform *transform, carom_vec3 at,
+                      cm_poly *poly)
 {
     poly->vertex_count = hull->vertex_count;
     poly->face_count = hull->face_count;
     poly->edge_count = hull->edge_count;
-    poly->center = cm_add(at, cm_mat3_mul(place->rotation, hull->center));
+    poly->center = cm_add(at, cm_mat3_mul(transform->rotation, hull->center));
     poly->first = hull->first;
     poly->loop = hull->loop;
     poly->edges = hull->edges;
     for (uint32_t i = 0; i < hull->vertex_count; i++) {
-        poly->vertices[i] = cm_add(at, cm_mat3_mul(place->rotation, hull->vertices[i]));
+        poly->vertices[i] = cm_add(at, cm_mat3_mul(transform->rotation, hull->vertices[i]));
     }
     for (uint32_t f = 0; f < hull->face_count; f++) {
-        poly->normals[f] = cm_mat3_mul(place->rotation, hull->normals[f]);
+        poly->normals[f] = cm_mat3_mul(transform->rotation, hull->normals[f]);
         poly->offsets[f] = cm_dot(poly->normals[f], at) + hull->offsets[f];
     }
 }
 
-bool cm_poly_make(const cm_shape *shape, const cm_place *place, carom_vec3 origin, cm_poly *poly)
+bool cm_poly_make(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 origin,
+                  cm_poly *poly)
 {
-    carom_vec3 at = cm_sub(place->position, origin);
+    carom_vec3 at = cm_sub(transform->position, origin);
     if (shape->type == CAROM_SHAPE_BOX) {
-        make_box(shape, place, at, poly);
+        make_box(shape, transform, at, poly);
         return true;
     }
-    if (shape->type != CAROM_SHAPE_HULL || !place->hull) {
+    if (shape->type != CAROM_SHAPE_HULL || !transform->hull) {
         return false;
     }
-    make_hull(place->hull, place, at, poly);
+    make_hull(transform->hull, transform, at, poly);
     return true;
 }
 
@@ -93,12 +96,12 @@ void cm_poly_face(const cm_poly *poly, uint32_t face, cm_feature *feature)
     }
 }
 
-bool cm_core_make(const cm_shape *shape, const cm_place *place, carom_vec3 origin, cm_poly *poly,
-                  cm_core *core)
+bool cm_core_make(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 origin,
+                  cm_poly *poly, cm_core *core)
 {
-    core->center = cm_sub(place->position, origin);
-    core->rotation = place->rotation;
-    core->axis = place->rotation.y;
+    core->center = cm_sub(transform->position, origin);
+    core->rotation = transform->rotation;
+    core->axis = transform->rotation.y;
     core->half = core->girth = core->radius = 0.0f;
     core->poly = NULL;
     switch (shape->type) {
@@ -119,7 +122,7 @@ bool cm_core_make(const cm_shape *shape, const cm_place *place, carom_vec3 origi
     default:
         core->kind = CM_CORE_POLY;
         core->poly = poly;
-        return cm_poly_make(shape, place, origin, poly);
+        return cm_poly_make(shape, transform, origin, poly);
     }
 }
 

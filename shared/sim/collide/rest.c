@@ -11,7 +11,7 @@
 
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/collide.h"
-#include "shared/sim/collide/place.h"
+#include "shared/sim/collide/shape_transform.h"
 #include "shared/sim/state/awake.h"
 
 #include <string.h>
@@ -112,7 +112,7 @@ static void build(carom_world *world, cm_scratch *scratch, rest *r, cm_bounds_ro
             r->tree.ids[count++] = i;
         }
     }
-    cm_place_shapes(world, scratch, r->tree.ids, count, CM_SPECULATIVE_MARGIN, 0.0f);
+    cm_update_shape_transforms(world, scratch, r->tree.ids, count, CM_SPECULATIVE_MARGIN, 0.0f);
     r->tree.count = count;
     cm_bounds_tree_build_loose(&r->tree, scratch->bounds, room, spare_blocks(count));
     for (uint32_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ static void look_at_shape(carom_world *world, cm_scratch *scratch, rest *r, uint
         r->tree.ids[r->head->places] = slot;
         place = r->home[slot] = ++r->head->places;
     }
-    cm_place_shapes(world, scratch, &slot, 1, CM_SPECULATIVE_MARGIN, 0.0f);
+    cm_update_shape_transforms(world, scratch, &slot, 1, CM_SPECULATIVE_MARGIN, 0.0f);
     r->head->loose += cm_bounds_tree_put(&r->tree, place - 1, &scratch->bounds[slot]);
 }
 

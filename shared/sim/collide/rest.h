@@ -28,7 +28,7 @@ typedef struct cm_rest {
 } cm_rest;
 
 // Brings the tree up to date: boxes grown by the speculative margin. `room`: entries for each
-// shape. Writes places and bounds of scratch.
+// shape. Writes transforms and bounds of scratch.
 cm_rest cm_rest_update(carom_world *world, cm_scratch *scratch, cm_bounds_room *room);
 
 #endif

@@ -15,12 +15,13 @@ typedef struct segment {
     float radius;
 } segment;
 
-static segment segment_of(const cm_shape *shape, const cm_place *place, carom_vec3 origin)
+static segment segment_of(const cm_shape *shape, const cm_shape_transform *transform,
+                          carom_vec3 origin)
 {
     segment s;
     bool capsule = shape->type == CAROM_SHAPE_CAPSULE;
-    s.center = cm_sub(place->position, origin);
-    s.half = capsule ? cm_scale(shape->size[1], place->rotation.y) : cm_vec(0.0f, 0.0f, 0.0f);
+    s.center = cm_sub(transform->position, origin);
+    s.half = capsule ? cm_scale(shape->size[1], transform->rotation.y) : cm_vec(0.0f, 0.0f, 0.0f);
     s.radius = shape->size[0];
     return s;
 }
@@ -94,11 +95,12 @@ static void add_side_by_side(const segment *a, const segment *b, carom_vec3 a_to
     }
 }
 
-uint32_t cm_collide_round(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                          const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_round(const cm_shape *a, const cm_shape_transform *transform_a,
+                          const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                          cm_manifold *manifold)
 {
-    segment sa = segment_of(a, place_a, place_a->position);
-    segment sb = segment_of(b, place_b, place_a->position);
+    segment sa = segment_of(a, transform_a, transform_a->position);
+    segment sb = segment_of(b, transform_b, transform_a->position);
     float s, t;
     closest(&sa, &sb, &s, &t);
     carom_vec3 p = cm_mul_add(sa.center, s, sa.half), q = cm_mul_add(sb.center, t, sb.half);

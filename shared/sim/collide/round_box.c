@@ -18,16 +18,16 @@ typedef struct core {
     float radius;
 } core;
 
-static core core_of(const cm_shape *round, const cm_place *place, const cm_shape *box,
-                    const cm_place *box_place)
+static core core_of(const cm_shape *round, const cm_shape_transform *transform, const cm_shape *box,
+                    const cm_shape_transform *box_transform)
 {
     core c;
-    carom_vec3 center =
-        cm_mat3_mul_transpose(box_place->rotation, cm_sub(place->position, box_place->position));
+    carom_vec3 center = cm_mat3_mul_transpose(box_transform->rotation,
+                                              cm_sub(transform->position, box_transform->position));
     carom_vec3 axis = cm_vec(0.0f, 0.0f, 0.0f);
     if (round->type == CAROM_SHAPE_CAPSULE) {
-        axis =
-            cm_mat3_mul_transpose(box_place->rotation, cm_scale(round->size[1], place->rotation.y));
+        axis = cm_mat3_mul_transpose(box_transform->rotation,
+                                     cm_scale(round->size[1], transform->rotation.y));
     }
     carom_vec3 start = cm_sub(center, axis);
     c.start[0] = start.x, c.start[1] = start.y, c.start[2] = start.z;
@@ -110,7 +110,7 @@ static bool clip_to_column(const core *c, uint32_t axis, float *low, float *high
 }
 
 typedef struct frame {
-    const cm_place *box;
+    const cm_shape_transform *box;
     carom_vec3 round_to_box;
 } frame;
 
@@ -220,19 +220,21 @@ static uint32_t collide_core(const core *c, const frame *f, float margin, cm_man
     return manifold->point_count;
 }
 
-uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                                const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_shape_transform *transform_a,
+                                const cm_shape *b, const cm_shape_transform *transform_b,
+                                float margin, cm_manifold *manifold)
 {
-    core c = core_of(a, place_a, b, place_b);
-    frame f = {place_b, cm_sub(place_b->position, place_a->position)};
+    core c = core_of(a, transform_a, b, transform_b);
+    frame f = {transform_b, cm_sub(transform_b->position, transform_a->position)};
     return collide_core(&c, &f, margin, manifold);
 }
 
 // A core of no length: the slope is zero, the column one point; nothing else differs.
-uint32_t cm_collide_sphere_box(const cm_shape *a, const cm_place *place_a, const cm_shape *b,
-                               const cm_place *place_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_sphere_box(const cm_shape *a, const cm_shape_transform *transform_a,
+                               const cm_shape *b, const cm_shape_transform *transform_b,
+                               float margin, cm_manifold *manifold)
 {
-    core c = core_of(a, place_a, b, place_b);
-    frame f = {place_b, cm_sub(place_b->position, place_a->position)};
+    core c = core_of(a, transform_a, b, transform_b);
+    frame f = {transform_b, cm_sub(transform_b->position, transform_a->position)};
     return collide_core(&c, &f, margin, manifold);
 }

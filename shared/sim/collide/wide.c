@@ -21,7 +21,7 @@
 #include "shared/sim/collide/gjk.c"
 #include "shared/sim/collide/hull.c"
 #include "shared/sim/collide/morton.c"
-#include "shared/sim/collide/place.c"
+#include "shared/sim/collide/shape_transform.c"
 #include "shared/sim/collide/plane.c"
 #include "shared/sim/collide/poly.c"
 #include "shared/sim/collide/recycle.c"

@@ -24,7 +24,7 @@
 #define cm_collide_convex            cm_collide_convex_8
 #define cm_collide_convex_plane      cm_collide_convex_plane_8
 #define cm_collide_cores             cm_collide_cores_8
-#define cm_collide_places            cm_collide_places_8
+#define cm_collide_at                cm_collide_at_8
 #define cm_collide_plane             cm_collide_plane_8
 #define cm_collide_polys             cm_collide_polys_8
 #define cm_collide_round             cm_collide_round_8
@@ -36,8 +36,8 @@
 #define cm_find_pairs                cm_find_pairs_8
 #define cm_gjk_distance              cm_gjk_distance_8
 #define cm_morton_keys               cm_morton_keys_8
-#define cm_place_shapes              cm_place_shapes_8
-#define cm_place_shape               cm_place_shape_8
+#define cm_update_shape_transforms   cm_update_shape_transforms_8
+#define cm_update_shape_transform    cm_update_shape_transform_8
 #define cm_poly_face                 cm_poly_face_8
 #define cm_poly_make                 cm_poly_make_8
 #define cm_poly_support              cm_poly_support_8

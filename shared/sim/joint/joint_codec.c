@@ -40,8 +40,8 @@ static float get_float(cm_byte_reader *reader)
     return value;
 }
 
-size_t carom_world_encode_frame(const carom_world *world, const uint32_t *joints, uint32_t count,
-                                void *bytes, size_t size)
+size_t carom_world_encode_settings(const carom_world *world, const uint32_t *joints, uint32_t count,
+                                   void *bytes, size_t size)
 {
     if (world == NULL || bytes == NULL || (count > 0 && joints == NULL)) {
         return 0;
@@ -148,7 +148,7 @@ static carom_result decode(carom_world *world, const void *bytes, size_t size)
     return CAROM_OK;
 }
 
-carom_result carom_world_decode_frame(carom_world *world, const void *bytes, size_t size)
+carom_result carom_world_decode_settings(carom_world *world, const void *bytes, size_t size)
 {
     if (world == NULL) {
         return CAROM_ERROR_ARGUMENT;

@@ -61,10 +61,11 @@ static carom_result set_shape(cm_query *query, const carom_shape_def *def, cm_aa
     plain.half_extents = def->half_extents;
     plain.hull = def->type == CAROM_SHAPE_HULL ? def->hull : NULL;
     CM_TRY(cm_shape_from_def(&plain, &shape, NULL));
-    const cm_place place = {shape.position, cm_mat3_from_quat(shape.orientation), plain.hull};
-    *box = cm_shape_box(&shape, &place);
+    const cm_shape_transform transform = {shape.position, cm_mat3_from_quat(shape.orientation),
+                                          plain.hull};
+    *box = cm_shape_box(&shape, &transform);
     query->mover.line.origin = cm_d3_from(shape.position);
-    cm_query_solid_make(&shape, &place, &query->mover.solid);
+    cm_query_solid_make(&shape, &transform, &query->mover.solid);
     return CAROM_OK;
 }
 

@@ -15,15 +15,15 @@ static cm_entry inside(const cm_mover *mover, cm_d3 normal)
         .distance = 0.0, .point = mover->line.origin, .normal = normal, .inside = true};
 }
 
-bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
-                    cm_entry *entry)
+bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape,
+                    const cm_shape_transform *transform, cm_entry *entry)
 {
     const cm_line *line = &mover->line;
     cm_query_solid solid;
-    if (!cm_query_solid_make(shape, place, &solid)) {
+    if (!cm_query_solid_make(shape, transform, &solid)) {
         return false;
     }
-    cm_d3 position = cm_d3_from(place->position);
+    cm_d3 position = cm_d3_from(transform->position);
     cm_d3 start = cm_d3_sub(line->origin, position);
     double touch = TOUCH + PART * (solid.reach + mover->solid.reach);
     double at = 0.0;
@@ -55,22 +55,22 @@ bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape, const cm_place
     return true;
 }
 
-bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
-                       cm_entry *entry)
+bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape,
+                       const cm_shape_transform *transform, cm_entry *entry)
 {
     cm_query_solid solid;
-    cm_d3 start = cm_d3_sub(mover->line.origin, cm_d3_from(place->position));
+    cm_d3 start = cm_d3_sub(mover->line.origin, cm_d3_from(transform->position));
     *entry = inside(mover, cm_d3_of(0.0, 0.0, 0.0));
-    return cm_query_solid_make(shape, place, &solid) &&
+    return cm_query_solid_make(shape, transform, &solid) &&
            cm_query_solid_gap(&mover->solid, start, &solid).distance <= 0.0;
 }
 
-bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
-                      double most, cm_entry *entry)
+bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape,
+                      const cm_shape_transform *transform, double most, cm_entry *entry)
 {
     cm_query_solid solid;
-    cm_d3 position = cm_d3_from(place->position);
-    if (!cm_query_solid_make(shape, place, &solid)) {
+    cm_d3 position = cm_d3_from(transform->position);
+    if (!cm_query_solid_make(shape, transform, &solid)) {
         return false;
     }
     cm_query_gap gap =

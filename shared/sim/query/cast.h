@@ -12,13 +12,13 @@ typedef struct cm_mover {
 } cm_mover;
 
 // Where it first touches the shape; false where it does not.
-bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
-                    cm_entry *entry);
+bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape,
+                    const cm_shape_transform *transform, cm_entry *entry);
 // Whether it overlaps or touches the shape where it begins. The entry has no normal.
-bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
-                       cm_entry *entry);
+bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape,
+                       const cm_shape_transform *transform, cm_entry *entry);
 // The shape's nearest point to it where it begins, if within `most` metres.
-bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape, const cm_place *place,
-                      double most, cm_entry *entry);
+bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape,
+                      const cm_shape_transform *transform, double most, cm_entry *entry);
 
 #endif

@@ -72,43 +72,44 @@ static const carom_body_pose *pose_of(const carom_query_filter *filter, uint32_t
 }
 
 // Where the shape of a body at a pose is: as if the body had been put there.
-static cm_place posed(const carom_world *world, uint32_t slot, const carom_body_pose *pose)
+static cm_shape_transform posed(const carom_world *world, uint32_t slot,
+                                const carom_body_pose *pose)
 {
     const cm_shape *shape = &cm_shapes(world)[slot];
     const cm_body *body = &cm_bodies(world)[shape->body];
     cm_motion motion = {.orientation = cm_quat_normalize(pose->orientation)};
     motion.position = cm_origin_to_center(body, pose->position, motion.orientation);
-    cm_place place;
+    cm_shape_transform transform;
     carom_quat orientation;
-    cm_shape_pose_at(&motion, body, shape, &place.position, &orientation);
-    place.rotation = cm_mat3_from_quat(orientation);
-    place.hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
-    return place;
+    cm_shape_pose_at(&motion, body, shape, &transform.position, &orientation);
+    transform.rotation = cm_mat3_from_quat(orientation);
+    transform.hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+    return transform;
 }
 
-bool cm_query_meets(const cm_query *query, const cm_shape *shape, const cm_place *place,
-                    cm_entry *entry)
+bool cm_query_meets(const cm_query *query, const cm_shape *shape,
+                    const cm_shape_transform *transform, cm_entry *entry)
 {
     switch (query->kind) {
     case CM_QUERY_RAY:
-        return cm_line_enter(&query->mover.line, shape, place, entry);
+        return cm_line_enter(&query->mover.line, shape, transform, entry);
     case CM_QUERY_CAST:
-        return cm_mover_enter(&query->mover, shape, place, entry);
+        return cm_mover_enter(&query->mover, shape, transform, entry);
     case CM_QUERY_OVERLAP:
-        return cm_mover_overlaps(&query->mover, shape, place, entry);
+        return cm_mover_overlaps(&query->mover, shape, transform, entry);
     default:
-        return cm_mover_nearest(&query->mover, shape, place, (double)query->most, entry);
+        return cm_mover_nearest(&query->mover, shape, transform, (double)query->most, entry);
     }
 }
 
 // `near` is what the shape's box said, and the least that counts: so what the tree leaves out is
 // farther than what is kept, bit for bit.
-static void meet_at(cm_query *query, uint32_t slot, const cm_place *place, float near)
+static void meet_at(cm_query *query, uint32_t slot, const cm_shape_transform *transform, float near)
 {
     const carom_world *world = query->tree.world;
     const cm_shape *shape = &cm_shapes(world)[slot];
     cm_entry entry;
-    if (!sees(&query->filter, shape) || !cm_query_meets(query, shape, place, &entry)) {
+    if (!sees(&query->filter, shape) || !cm_query_meets(query, shape, transform, &entry)) {
         return;
     }
     carom_query_hit hit = {.body = cm_body_id(world, shape->body),
@@ -124,7 +125,7 @@ static void meet(void *context, uint32_t slot, float near)
     cm_query *query = context;
     uint32_t body = cm_shapes(query->tree.world)[slot].body;
     if (query->filter.pose_count == 0 || pose_of(&query->filter, body) == NULL) {
-        meet_at(query, slot, &query->tree.places[slot], near);
+        meet_at(query, slot, &query->tree.transforms[slot], near);
     }
 }
 
@@ -135,8 +136,8 @@ static void meet_posed(cm_query *query)
         const carom_body_pose *pose = &query->filter.poses[i];
         uint32_t slot = cm_bodies(world)[pose->body.index].first_shape;
         for (; slot != CM_NONE; slot = cm_shapes(world)[slot].next) {
-            const cm_place place = posed(world, slot, pose);
-            meet_at(query, slot, &place, 0.0f);
+            const cm_shape_transform transform = posed(world, slot, pose);
+            meet_at(query, slot, &transform, 0.0f);
         }
     }
 }
@@ -153,9 +154,10 @@ void cm_query_run(cm_query *query)
         carom_query_hit *hit = &query->hits.rows[i];
         uint32_t slot = hit->shape.index;
         const carom_body_pose *pose = pose_of(&query->filter, hit->body.index);
-        const cm_place place = pose != NULL ? posed(world, slot, pose) : query->tree.places[slot];
+        const cm_shape_transform transform =
+            pose != NULL ? posed(world, slot, pose) : query->tree.transforms[slot];
         cm_entry entry;
-        if (cm_query_meets(query, &cm_shapes(world)[slot], &place, &entry)) {
+        if (cm_query_meets(query, &cm_shapes(world)[slot], &transform, &entry)) {
             hit->point = cm_d3_round(entry.point);
             hit->normal = cm_d3_round(entry.normal);
             hit->inside = entry.inside;

@@ -27,9 +27,9 @@ typedef struct cm_query {
 carom_result cm_query_filter(const carom_world *world, const carom_query_filter *given,
                              carom_query_filter *filter);
 
-// Whether the query, filter aside, meets a shape at its place.
-bool cm_query_meets(const cm_query *query, const cm_shape *shape, const cm_place *place,
-                    cm_entry *entry);
+// Whether the query, filter aside, meets a shape as it is placed.
+bool cm_query_meets(const cm_query *query, const cm_shape *shape,
+                    const cm_shape_transform *transform, cm_entry *entry);
 
 // Asks all shapes through the tree: the hits are then in their order.
 void cm_query_run(cm_query *query);

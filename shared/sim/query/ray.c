@@ -136,7 +136,7 @@ static stretch below_plane(cm_d3 o, cm_d3 d, const float *size)
     return s;
 }
 
-static stretch through(const cm_shape *shape, const cm_place *place, cm_d3 o, cm_d3 d,
+static stretch through(const cm_shape *shape, const cm_shape_transform *transform, cm_d3 o, cm_d3 d,
                        double length)
 {
     const float *size = shape->size;
@@ -152,19 +152,20 @@ static stretch through(const cm_shape *shape, const cm_place *place, cm_d3 o, cm
     case CAROM_SHAPE_PLANE:
         return below_plane(o, d, size);
     default:
-        return place->hull != NULL ? through_hull(o, d, place->hull)
-                                   : (stretch){FAR, -FAR, {0.0, 0.0, 0.0}};
+        return transform->hull != NULL ? through_hull(o, d, transform->hull)
+                                       : (stretch){FAR, -FAR, {0.0, 0.0, 0.0}};
     }
 }
 
-bool cm_line_enter(const cm_line *line, const cm_shape *shape, const cm_place *place,
+bool cm_line_enter(const cm_line *line, const cm_shape *shape, const cm_shape_transform *transform,
                    cm_entry *entry)
 {
-    const cm_mat3 *r = &place->rotation;
+    const cm_mat3 *r = &transform->rotation;
     const cm_dmat axes = {cm_d3_from(r->x), cm_d3_from(r->y), cm_d3_from(r->z)};
-    cm_d3 o = cm_dmat_mul_transpose(&axes, cm_d3_sub(line->origin, cm_d3_from(place->position)));
+    cm_d3 o =
+        cm_dmat_mul_transpose(&axes, cm_d3_sub(line->origin, cm_d3_from(transform->position)));
     cm_d3 d = cm_dmat_mul_transpose(&axes, line->direction);
-    stretch s = through(shape, place, o, d, line->length);
+    stretch s = through(shape, transform, o, d, line->length);
     if (!is_met(&s, line->length)) {
         return false;
     }

@@ -21,7 +21,7 @@ typedef struct cm_entry {
 } cm_entry;
 
 // False where the line does not meet the shape.
-bool cm_line_enter(const cm_line *line, const cm_shape *shape, const cm_place *place,
+bool cm_line_enter(const cm_line *line, const cm_shape *shape, const cm_shape_transform *transform,
                    cm_entry *entry);
 
 #endif

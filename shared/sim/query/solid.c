@@ -11,15 +11,16 @@
 #define CLOSE  1.0e-13 // relative, of squared lengths
 #define TOUCH  1.0e-13 // of the sizes: nearer than this is none
 
-bool cm_query_solid_make(const cm_shape *shape, const cm_place *place, cm_query_solid *solid)
+bool cm_query_solid_make(const cm_shape *shape, const cm_shape_transform *transform,
+                         cm_query_solid *solid)
 {
     static const cm_query_solid_kind kinds[] = {
         [CAROM_SHAPE_SPHERE] = CM_SOLID_POINT,      [CAROM_SHAPE_CAPSULE] = CM_SOLID_SEGMENT,
         [CAROM_SHAPE_BOX] = CM_SOLID_BOX,           [CAROM_SHAPE_PLANE] = CM_SOLID_HALF_SPACE,
         [CAROM_SHAPE_CYLINDER] = CM_SOLID_CYLINDER, [CAROM_SHAPE_HULL] = CM_SOLID_HULL};
-    const cm_mat3 *r = &place->rotation;
+    const cm_mat3 *r = &transform->rotation;
     const float *size = shape->size;
-    *solid = (cm_query_solid){.kind = kinds[shape->type], .hull = place->hull};
+    *solid = (cm_query_solid){.kind = kinds[shape->type], .hull = transform->hull};
     solid->axes = (cm_dmat){cm_d3_from(r->x), cm_d3_from(r->y), cm_d3_from(r->z)};
     switch (shape->type) {
     case CAROM_SHAPE_SPHERE:
@@ -29,7 +30,7 @@ bool cm_query_solid_make(const cm_shape *shape, const cm_place *place, cm_query_
         break;
     case CAROM_SHAPE_HULL:
         solid->reach = (double)size[1];
-        return place->hull != NULL;
+        return transform->hull != NULL;
     case CAROM_SHAPE_PLANE:
         solid->normal = cm_d3_unit(
             cm_dmat_mul(&solid->axes, cm_d3_of((double)size[0], (double)size[1], (double)size[2])));

@@ -26,8 +26,9 @@ typedef struct cm_query_solid {
     const carom_hull *hull;
 } cm_query_solid;
 
-// False for a hull that is not known at the place.
-bool cm_query_solid_make(const cm_shape *shape, const cm_place *place, cm_query_solid *solid);
+// False for a hull that is not known there.
+bool cm_query_solid_make(const cm_shape *shape, const cm_shape_transform *transform,
+                         cm_query_solid *solid);
 // A point.
 cm_query_solid cm_query_solid_point(void);
 // The core's farthest point along d, from the position. Not of a half-space.

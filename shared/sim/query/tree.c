@@ -8,7 +8,7 @@
 #include "shared/sim/query/tree.h"
 
 #include "shared/sim/collide/broadphase.h"
-#include "shared/sim/collide/place.h"
+#include "shared/sim/collide/shape_transform.h"
 
 #define CM_LANES 4
 #include "shared/base/lanes.h"
@@ -110,9 +110,9 @@ static uint32_t gather(layout *l, uint32_t *node_count, uint32_t root)
     return index;
 }
 
-cm_aabb cm_shape_box(const cm_shape *shape, const cm_place *place)
+cm_aabb cm_shape_box(const cm_shape *shape, const cm_shape_transform *transform)
 {
-    cm_aabb box = cm_shape_bounds(shape, place);
+    cm_aabb box = cm_shape_bounds(shape, transform);
     carom_vec3 far = cm_abs_vec(box.lower);
     carom_vec3 other = cm_abs_vec(box.upper);
     float most =
@@ -131,11 +131,11 @@ static void build(const carom_world *world, cm_scratch *scratch, layout *l)
         if (!shapes[i].alive) {
             continue;
         }
-        cm_place_shape(world, scratch, i);
+        cm_update_shape_transform(world, scratch, i);
         if (shapes[i].type == CAROM_SHAPE_PLANE) {
             l->planes[planes++] = i;
         } else {
-            scratch->bounds[i] = cm_shape_box(&shapes[i], &scratch->places[i]);
+            scratch->bounds[i] = cm_shape_box(&shapes[i], &scratch->transforms[i]);
             l->ids[binary.count++] = i;
         }
     }
@@ -156,8 +156,8 @@ cm_query_tree cm_query_tree_of(const carom_world *world)
         build(world, &scratch, &l);
         ((carom_world *)(uintptr_t)world)->query_tree = true; // of no state, as scratch is
     }
-    return (cm_query_tree){world,    scratch.places, scratch.bounds, l.nodes,
-                           l.leaves, l.planes,       l.counts[0],    l.counts[1]};
+    return (cm_query_tree){world,    scratch.transforms, scratch.bounds, l.nodes,
+                           l.leaves, l.planes,           l.counts[0],    l.counts[1]};
 }
 
 // Walking ----------------------------------------------------------------------------------------

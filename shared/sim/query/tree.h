@@ -2,8 +2,8 @@
 // which have no box. Private to shared/sim.
 //
 // It lies in the scratch of the broad phase, whose trees are of no use between steps, with the
-// places and boxes of shapes in their own scratch. carom_world.query_tree says whether it is there:
-// a step, a restore, and every call that moves, makes or removes a shape take that back
+// transforms and boxes of shapes in their own scratch. carom_world.query_tree says whether it is
+// there: a step, a restore, and every call that moves, makes or removes a shape take that back
 // (cm_query_forget), and the next query builds it anew.
 //
 // What a query finds does not depend on the tree: a shape's box holds the shape, boxes of nodes
@@ -24,8 +24,8 @@ typedef struct cm_query_node {
 
 typedef struct cm_query_tree {
     const carom_world *world;
-    const cm_place *places; // a row a shape slot; of live shapes
-    const cm_aabb *bounds;  // likewise, of all but planes
+    const cm_shape_transform *transforms; // a row a shape slot; of live shapes
+    const cm_aabb *bounds;                // likewise, of all but planes
     const cm_query_node *nodes;
     const cm_bvh_leaf *leaves;
     const uint32_t *planes;
@@ -35,8 +35,8 @@ typedef struct cm_query_tree {
 // The tree of the world as it is, built where there is none. Writes scratch.
 cm_query_tree cm_query_tree_of(const carom_world *world);
 
-// A box that holds the shape, not a plane, at its place, whatever was rounded on the way.
-cm_aabb cm_shape_box(const cm_shape *shape, const cm_place *place);
+// A box that holds the shape, not a plane, as it is placed, whatever was rounded on the way.
+cm_aabb cm_shape_box(const cm_shape *shape, const cm_shape_transform *transform);
 
 size_t cm_query_scratch_size(const carom_limits *limits);
 

@@ -3,7 +3,7 @@
 //
 //   OFFSET   SIZE                                  CONTENT
 //   0        24  x limits.shapes                   bounds
-//   …        64  x limits.shapes                   places
+//   …        64  x limits.shapes                   transforms
 //   …        8   x limits.contacts                 pairs
 //   …        172 x limits.contacts                 manifolds
 //   …        8   x limits.contacts                 matches
@@ -43,7 +43,7 @@ static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *
     size_t bodies = limits->bodies, shapes = limits->shapes, joints = limits->joints,
            contacts = limits->contacts, offset = 0;
     scratch->bounds = take(base, &offset, shapes * sizeof(cm_aabb));
-    scratch->places = take(base, &offset, shapes * sizeof(cm_place));
+    scratch->transforms = take(base, &offset, shapes * sizeof(cm_shape_transform));
     scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
     scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
     scratch->matches = take(base, &offset, contacts * sizeof(cm_contact_match));

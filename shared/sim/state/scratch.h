@@ -14,12 +14,12 @@ typedef struct cm_aabb {
 } cm_aabb;
 
 // World pose of a shape, and what pairs ask of its size: 64 bytes, one cache line.
-typedef struct cm_place {
+typedef struct cm_shape_transform {
     carom_vec3 position;
     cm_mat3 rotation;
     const carom_hull *hull;    // of a hull; else NULL
     float reach, inner_radius; // cm_shape_reach, cm_shape_inner_radius
-} cm_place;
+} cm_shape_transform;
 
 // A candidate: the boxes of two shapes overlap, their filters agree, and one body can move.
 // Sorted ascending by (shape_a, shape_b), shape_a < shape_b.
@@ -59,7 +59,7 @@ typedef struct cm_contact_match {
 
 // What a shape is to the pairs of a step: without a plane, which is never away.
 enum {
-    CM_SHAPE_AWAY,   // at rest, and nothing active reaches it: no bounds, no place
+    CM_SHAPE_AWAY,   // at rest, and nothing active reaches it: no bounds, no transform
     CM_SHAPE_NEAR,   // at rest
     CM_SHAPE_ACTIVE, // of an active body
 };
@@ -82,9 +82,9 @@ static inline void cm_lap(carom_world *world, double *since, carom_stage stage)
 
 // Scratch of one step; pointers into the image, made anew by every step.
 typedef struct cm_scratch {
-    cm_aabb *bounds;  // a row a shape slot; rows of free slots are not written
-    cm_place *places; // a row a shape slot; of shapes that are not away
-    cm_pair *pairs;   // limits.contacts rows
+    cm_aabb *bounds;                // a row a shape slot; rows of free slots are not written
+    cm_shape_transform *transforms; // a row a shape slot; of shapes that are not away
+    cm_pair *pairs;                 // limits.contacts rows
     uint32_t pair_count;
     uint32_t old_contact_count;      // last step's rows (cm_old_rows), once contacts have turned
     cm_contact_match *matches;       // limits.contacts rows, parallel to the contacts

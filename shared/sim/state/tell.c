@@ -48,7 +48,7 @@ void cm_tell(carom_world *world, carom_log_code code, uint32_t body, uint64_t co
     if (count == 0) {
         return;
     }
-    world->stats.told[code] += count;
+    world->stats.log_counts[code] += count;
     if (world->log.tell == NULL) {
         return;
     }

@@ -1,5 +1,5 @@
 // How many shape pairs touch and how deep, found anew at the present poses with no margin: what the
-// solver believes does not enter; sensors do not count. Overwrites pairs, places and bounds in
+// solver believes does not enter; sensors do not count. Overwrites pairs, transforms and bounds in
 // scratch, not the events.
 #include "shared/base/fpenv.h"
 #include "shared/sim/collide/broadphase.h"
@@ -22,8 +22,8 @@ CM_FP_BODY static void measure(const carom_world *world, uint32_t *touching,
             continue;
         }
         cm_manifold manifold;
-        uint32_t points = cm_collide_places(&shapes[a], &scratch.places[a], &shapes[b],
-                                            &scratch.places[b], 0.0f, &manifold);
+        uint32_t points = cm_collide_at(&shapes[a], &scratch.transforms[a], &shapes[b],
+                                        &scratch.transforms[b], 0.0f, &manifold);
         for (uint32_t k = 0; k < points; k++) {
             lowest = cm_min(lowest, manifold.points[k].separation);
         }

@@ -169,8 +169,8 @@ static void spoil(const listener *l, const carom_game *room)
     for (size_t at = 0; at < l->last_size; at++) {
         memcpy(bytes, l->last, l->last_size);
         bytes[at] ^= (uint8_t)(1u + 37u * at);
-        refused += carom_world_decode_frame(world, bytes, l->last_size) != CAROM_OK;
-        cr_assert_neq(carom_world_decode_frame(world, l->last, at), CAROM_OK);
+        refused += carom_world_decode_settings(world, bytes, l->last_size) != CAROM_OK;
+        cr_assert_neq(carom_world_decode_settings(world, l->last, at), CAROM_OK);
     }
     cr_assert_geq(refused, 16, "%u", refused);
     carom_world_step(world);
@@ -289,9 +289,9 @@ Test(frame, a_rewind_leaves_no_joint_behind)
     for (uint32_t step = 0; step < 3; step++) {
         cr_assert(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
         uint8_t bytes[4096];
-        size_t told = carom_world_encode_frame(world, changed, count, bytes, sizeof bytes);
+        size_t told = carom_world_encode_settings(world, changed, count, bytes, sizeof bytes);
         cr_assert_gt(told, 0, "step %u", step);
-        cr_assert_eq(carom_world_decode_frame(other, bytes, told), CAROM_OK);
+        cr_assert_eq(carom_world_decode_settings(other, bytes, told), CAROM_OK);
         cm_frame_sent(&frame, world, step, changed, count);
         cr_assert_not(cm_frame_changes(&frame, world, step, changed, &count), "step %u", step);
         for (uint32_t slot = 0; slot < 2; slot++) {
@@ -308,7 +308,7 @@ Test(frame, a_rewind_leaves_no_joint_behind)
         }
     }
     uint32_t beyond = carom_world_limits(world).joints;
-    cr_assert_eq(carom_world_encode_frame(world, &beyond, 1, (uint8_t[4096]){0}, 4096), 0);
+    cr_assert_eq(carom_world_encode_settings(world, &beyond, 1, (uint8_t[4096]){0}, 4096), 0);
     free(image);
     cm_game_destroy(mirror);
     cm_frame_free(&frame);

@@ -277,13 +277,13 @@ Test(volume_scenes, bounds)
     start("pile_100", &r);
     step(&r, 20);
     carom_world_stats_get(r.world, &stats);
-    cr_assert_eq(stats.told[CAROM_LOG_VOLUME_OVER_BOUND], 0u);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_VOLUME_OVER_BOUND], 0u);
     stop(&r);
     start("bounds", &r);
     step(&r, 20);
     carom_world_stats_get(r.world, &stats);
-    cr_assert_eq(stats.told[CAROM_LOG_VOLUME_OVER_BOUND], 20u);
-    cr_assert_eq(stats.told[CAROM_LOG_BODY_PUT_TO_REST], 0u);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_VOLUME_OVER_BOUND], 20u);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_BODY_PUT_TO_REST], 0u);
     stop(&r);
 }
 

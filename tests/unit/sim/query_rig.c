@@ -3,7 +3,7 @@
 
 #include "shared/sim/body/shape.h"
 #include "shared/sim/collide/broadphase.h"
-#include "shared/sim/collide/place.h"
+#include "shared/sim/collide/shape_transform.h"
 #include "shared/sim/inspect.h"
 
 #include <criterion/criterion.h>
@@ -97,9 +97,10 @@ bool cm_question_draw(cm_query_kind kind, const cm_random_world *random, cm_rng 
         if (cm_shape_from_def(&q->shape, &row, NULL) != CAROM_OK) {
             return false;
         }
-        const cm_place place = {row.position, cm_mat3_from_quat(row.orientation),
-                                q->shape.type == CAROM_SHAPE_HULL ? q->shape.hull : NULL};
-        cm_query_solid_make(&row, &place, &q->inside.mover.solid);
+        const cm_shape_transform transform = {row.position, cm_mat3_from_quat(row.orientation),
+                                              q->shape.type == CAROM_SHAPE_HULL ? q->shape.hull
+                                                                                : NULL};
+        cm_query_solid_make(&row, &transform, &q->inside.mover.solid);
     }
     q->inside.most = q->max_distance;
     carom_vec3 o = q->ray.origin;
@@ -147,9 +148,9 @@ uint32_t cm_question_scan(const carom_world *world, const cm_question *question,
         carom_body_id body;
         cr_assert_eq(carom_shape_get(world, id, &def, &body), CAROM_OK);
         cm_scratch_map(world, &scratch);
-        cm_place_shape(world, &scratch, slot);
+        cm_update_shape_transform(world, &scratch, slot);
         if (!seen(&def, body, &question->filter) ||
-            !cm_query_meets(&question->inside, shape, &scratch.places[slot], &entry)) {
+            !cm_query_meets(&question->inside, shape, &scratch.transforms[slot], &entry)) {
             continue;
         }
         carom_query_hit hit = {.body = body,

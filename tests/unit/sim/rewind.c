@@ -23,7 +23,7 @@ static void count_events(const carom_world *world, cm_rewind_count *count)
     carom_world_stats stats;
     carom_world_stats_get(world, &stats);
     count->touching += stats.touching;
-    count->dropped = stats.told[CAROM_LOG_CONTACTS_CUT];
+    count->dropped = stats.log_counts[CAROM_LOG_CONTACTS_CUT];
     count->joints_broken = stats.joints_broken;
     const carom_contact_event *contacts = carom_world_contact_events(world, &events);
     for (uint32_t i = 0; i < events; i++) {

@@ -191,7 +191,7 @@ Test(collide_box, what_has_sunk_in_lies_face_on_face)
 // upon the other but for rounding; 3: the same turned about the vertical.
 typedef struct pairs_of_boxes {
     cm_shape shapes[2 * PAIRS];
-    cm_place places[2 * PAIRS];
+    cm_shape_transform transforms[2 * PAIRS];
     cm_box_pairs pairs;
 } pairs_of_boxes;
 
@@ -203,16 +203,16 @@ static void make_pairs(int kind, pairs_of_boxes *to)
                           : kind == 3 ? (carom_quat){0.0f, eighth, 0.0f, 0.92387953f}
                                       : (carom_quat){0.0f, 0.0f, 0.0f, 1.0f};
         to->shapes[i] = box(0.2f + chance(), 0.2f + chance(), 0.2f + chance());
-        to->places[i].position = cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance());
+        to->transforms[i].position = cm_vec(1.6f * chance(), 1.6f * chance(), 1.6f * chance());
         if (kind >= 2) {
             turn.x += noise * (chance() - 0.5f);
             turn.y += noise * (chance() - 0.5f);
             turn.z += noise * (chance() - 0.5f);
             to->shapes[i] = box(0.5f, 0.5f, 0.5f);
-            to->places[i].position =
+            to->transforms[i].position =
                 cm_vec(noise * chance(), i < PAIRS ? 0.0f : 0.99f, noise * chance());
         }
-        to->places[i].rotation = cm_mat3_from_quat(turn);
+        to->transforms[i].rotation = cm_mat3_from_quat(turn);
         to->pairs.a[i / 2] = i / 2;
         to->pairs.b[i / 2] = 2 * PAIRS - 1 - i / 2;
         to->pairs.margin[i / 2] = 0.1f * chance();
@@ -254,7 +254,8 @@ static void choose_axes(const pairs_of_boxes *boxes, const cm_box_lanes *by, cm_
 {
     for (uint32_t i = 0; i < PAIRS; i += by->count) {
         cm_box_pairs some = some_of(&boxes->pairs, i, by->count);
-        by->axes(boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some, choices + i);
+        by->axes(boxes->transforms, boxes->shapes, boxes->transforms, boxes->shapes, &some,
+                 choices + i);
     }
 }
 
@@ -263,8 +264,8 @@ static void clip_faces(const pairs_of_boxes *boxes, const uint8_t *faces, const 
 {
     for (uint32_t i = 0; i < PAIRS; i += by->count) {
         cm_box_pairs some = some_of(&boxes->pairs, i, by->count);
-        by->faces(boxes->places, boxes->shapes, boxes->places, boxes->shapes, &some, faces + i,
-                  by->count, clipped + i);
+        by->faces(boxes->transforms, boxes->shapes, boxes->transforms, boxes->shapes, &some,
+                  faces + i, by->count, clipped + i);
     }
 }
 
@@ -358,9 +359,9 @@ static uint32_t cut(const spot *in, uint32_t count, bool along_v, double sign, s
 
 // The top of a cube of 1 m about the origin, and the lowest face of a box above it: what they
 // share, in double precision.
-static uint32_t shared_part(const cm_place *place, const float *size, spot list[16])
+static uint32_t shared_part(const cm_shape_transform *transform, const float *size, spot list[16])
 {
-    const carom_vec3 *axes = &place->rotation.x;
+    const carom_vec3 *axes = &transform->rotation.x;
     uint32_t k = 0;
     for (uint32_t i = 1; i < 3; i++) {
         k = cm_abs(axes[i].y) > cm_abs(axes[k].y) ? i : k;
@@ -369,7 +370,7 @@ static uint32_t shared_part(const cm_place *place, const float *size, spot list[
     spot first[16], second[16];
     for (uint32_t n = 0; n < 4; n++) {
         float s1 = n == 0 || n == 3 ? -1.0f : 1.0f, s2 = n < 2 ? -1.0f : 1.0f;
-        carom_vec3 p = cm_mul_add(place->position, down * size[k], axes[k]);
+        carom_vec3 p = cm_mul_add(transform->position, down * size[k], axes[k]);
         p = cm_mul_add(p, s1 * size[(k + 1) % 3], axes[(k + 1) % 3]);
         p = cm_mul_add(p, s2 * size[(k + 2) % 3], axes[(k + 2) % 3]);
         first[n] = (spot){(double)p.x, (double)p.z, 0.5 - (double)p.y};
@@ -401,16 +402,16 @@ Test(collide_box, a_clipped_face_is_what_both_share)
                            tilt * (chance() - 0.5f), 1.0f};
         const cm_shape cube = box(0.5f, 0.5f, 0.5f),
                        other = box(0.2f + chance(), 0.5f, 0.2f + chance());
-        const cm_place origin = {.rotation = cm_mat3_from_quat(cm_quat_identity())};
-        const cm_place place = {.position =
-                                    cm_vec(2.0f * chance() - 1.0f, 0.9f, 2.0f * chance() - 1.0f),
-                                .rotation = cm_mat3_from_quat(cm_quat_normalize(turn))};
+        const cm_shape_transform origin = {.rotation = cm_mat3_from_quat(cm_quat_identity())};
+        const cm_shape_transform transform = {
+            .position = cm_vec(2.0f * chance() - 1.0f, 0.9f, 2.0f * chance() - 1.0f),
+            .rotation = cm_mat3_from_quat(cm_quat_normalize(turn))};
         const cm_box_pairs pair = {.margin = {2.0f}};
         const uint8_t top = 1; // the cube's y axis
         cm_box_clipped clipped;
         spot whole[16], found[CM_BOX_CLIPPED];
-        uint32_t count = shared_part(&place, other.size, whole);
-        cm_box_faces_1(&origin, &cube, &place, &other, &pair, &top, 1, &clipped);
+        uint32_t count = shared_part(&transform, other.size, whole);
+        cm_box_faces_1(&origin, &cube, &transform, &other, &pair, &top, 1, &clipped);
         for (uint32_t i = 0; i < clipped.count; i++) {
             const cm_clip_point *p = &clipped.points[i];
             found[i] = (spot){(double)p->p.x, (double)p->p.z, -(double)p->separation};

@@ -15,7 +15,7 @@
 typedef struct thing {
     carom_shape_def def;
     cm_shape shape;
-    cm_place place;
+    cm_shape_transform transform;
     double position[3], orientation[4];
 } thing;
 
@@ -23,7 +23,8 @@ static void put(thing *t, carom_shape_def def, carom_vec3 at, carom_quat turn)
 {
     t->def = def;
     cr_assert_eq(cm_shape_from_def(&def, &t->shape, NULL), CAROM_OK);
-    t->place = (cm_place){.position = at, .rotation = cm_mat3_from_quat(turn), .hull = def.hull};
+    t->transform =
+        (cm_shape_transform){.position = at, .rotation = cm_mat3_from_quat(turn), .hull = def.hull};
     t->position[0] = at.x, t->position[1] = at.y, t->position[2] = at.z;
     t->orientation[0] = turn.x, t->orientation[1] = turn.y, t->orientation[2] = turn.z,
     t->orientation[3] = turn.w;
@@ -40,7 +41,7 @@ static double true_depth(const thing *a, const thing *b)
 static uint32_t collide(const thing *a, const thing *b, float margin, cm_manifold *m)
 {
     memset(m, 0, sizeof *m);
-    return cm_collide_places(&a->shape, &a->place, &b->shape, &b->place, margin, m);
+    return cm_collide_at(&a->shape, &a->transform, &b->shape, &b->transform, margin, m);
 }
 
 static float lowest(const cm_manifold *m)
@@ -197,8 +198,8 @@ Test(collide_convex, gjk_gives_the_distance)
         cm_poly poly_a, poly_b;
         cm_core ca, cb;
         cm_gjk result;
-        cr_assert(cm_core_make(&a.shape, &a.place, a.place.position, &poly_a, &ca));
-        cr_assert(cm_core_make(&b.shape, &b.place, a.place.position, &poly_b, &cb));
+        cr_assert(cm_core_make(&a.shape, &a.transform, a.transform.position, &poly_a, &ca));
+        cr_assert(cm_core_make(&b.shape, &b.transform, a.transform.position, &poly_b, &cb));
         cm_gjk_distance(&ca, &cb, &result);
         cr_assert_lt(result.iterations, 33);
         if (result.distance < 1.0e-3f) {
@@ -224,7 +225,7 @@ Test(collide_convex, gjk_gives_the_distance)
 Test(collide_convex, hostile_places_are_finite)
 {
     static const float sizes[] = {1.0e-5f, 1.0e-2f, 1.0f, 1.0e3f, 1.0e6f};
-    static const float places[] = {0.0f, 1.0e-6f, 1.0f, 1.0e3f, 1.0e7f};
+    static const float transforms[] = {0.0f, 1.0e-6f, 1.0f, 1.0e3f, 1.0e7f};
     cm_hulls hulls;
     cm_hulls_open(&hulls);
     uint64_t state = 21;
@@ -236,7 +237,7 @@ Test(collide_convex, hostile_places_are_finite)
             float size = sizes[(uint32_t)(cm_hulls_unit(&state) * 4.99f)];
             def.radius = def.half_height = size;
             def.half_extents = cm_vec(size, size, 2.0e-5f);
-            carom_vec3 at = cm_scale(places[(uint32_t)(cm_hulls_unit(&state) * 4.99f)],
+            carom_vec3 at = cm_scale(transforms[(uint32_t)(cm_hulls_unit(&state) * 4.99f)],
                                      cm_hulls_vec(&state, 1.0f));
             put(&t[k], def, at, i % 3 ? cm_hulls_turn(&state) : cm_quat_identity());
         }

@@ -221,7 +221,7 @@ Test(features, locked_bodies_do_not_leave_their_axes)
         }
         carom_world_stats stats;
         carom_world_stats_get(rig.world, &stats);
-        cr_assert_eq(stats.told[CAROM_LOG_BODY_PUT_TO_REST], 0);
+        cr_assert_eq(stats.log_counts[CAROM_LOG_BODY_PUT_TO_REST], 0);
         cm_rig_close(&rig);
     }
 }

@@ -247,7 +247,7 @@ Test(lcp_forces, that_make_no_sense_are_left_out_and_counted)
     cm_rig_step(&rig, 1);
     carom_world_stats stats;
     carom_world_stats_get(rig.world, &stats);
-    cr_assert_eq(stats.told[CAROM_LOG_LCP_ROW_REFUSED], 4);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_LCP_ROW_REFUSED], 4);
     NEAR(cm_rig_get(&rig, id).linear_velocity.y, 10.0 / 2.0 * H, 1e-4);
     cm_rig_close(&rig);
 }

@@ -64,10 +64,10 @@ static void finish(play *p)
 {
     carom_world_stats stats;
     carom_world_stats_get(p->world, &stats);
-    cr_assert_eq(stats.told[CAROM_LOG_LCP_ISLAND_LARGE], 0);
-    cr_assert_eq(stats.told[CAROM_LOG_LCP_UNSOLVED], 0);
-    cr_assert_eq(stats.told[CAROM_LOG_LCP_ROW_REFUSED], 0);
-    cr_assert_eq(stats.told[CAROM_LOG_BODY_PUT_TO_REST], 0);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_LCP_ISLAND_LARGE], 0);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_LCP_UNSOLVED], 0);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_LCP_ROW_REFUSED], 0);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_BODY_PUT_TO_REST], 0);
     cm_scene_free(p->scene);
     free(p->memory[0]);
     free(p->memory[1]);

@@ -100,7 +100,7 @@ Test(lcp_world, a_row_of_the_game_joins_three_bodies)
     carom_world_stats_get(rig.world, &stats);
     cr_assert_geq(t.starts, 1); // twice where a shadow world steps beside
     cr_assert_eq(stats.lcp_rows, 1);
-    cr_assert_eq(stats.told[CAROM_LOG_LCP_ROW_REFUSED], 1);
+    cr_assert_eq(stats.log_counts[CAROM_LOG_LCP_ROW_REFUSED], 1);
     cr_assert(cm_abs(cm_rig_get(&rig, t.bodies[0]).linear_velocity.y + 0.04905f) < 1e-5f);
     // Thrown up, it holds: J v = 0 at once.
     for (int i = 0; i < 3; i++) {
@@ -227,7 +227,8 @@ static double build_and_run(uint32_t direct_rows, uint64_t *iterative)
     }
     carom_world_stats stats;
     carom_world_stats_get(rig.world, &stats);
-    *iterative = stats.told[CAROM_LOG_LCP_ISLAND_LARGE] + stats.told[CAROM_LOG_LCP_UNSOLVED];
+    *iterative =
+        stats.log_counts[CAROM_LOG_LCP_ISLAND_LARGE] + stats.log_counts[CAROM_LOG_LCP_UNSOLVED];
     cm_rig_close(&rig);
     return worst;
 }

@@ -37,7 +37,7 @@ static const carom_log_message *only(const cm_rig *rig, const heard *from, carom
     carom_world_stats_get(rig->world, &stats);
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
         const char *name = carom_log_name((carom_log_code)i);
-        cr_assert_eq(stats.told[i], from->counts[i], "%s", name);
+        cr_assert_eq(stats.log_counts[i], from->counts[i], "%s", name);
         cr_assert(i == code || (others >> i & 1u) != 0 || from->counts[i] == 0, "%s", name);
     }
     const carom_log_message *message = &from->last[code];

@@ -141,7 +141,7 @@ Test(rollback, joints_break_and_go)
     cr_assert_eq(before.joints, 17);
     cr_assert_eq(after.joints_broken, 1);
     cr_assert_eq(after.joints, 14);
-    cr_assert_eq(after.told[CAROM_LOG_BODY_PUT_TO_REST], 0);
+    cr_assert_eq(after.log_counts[CAROM_LOG_BODY_PUT_TO_REST], 0);
     cm_rig_close(&rig);
 }
 

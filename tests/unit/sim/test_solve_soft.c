@@ -304,7 +304,7 @@ Test(solve_soft, what_would_not_be_finite_is_put_to_rest_and_counted)
     cr_assert_eq(memcmp(&before, &after, sizeof before), 0);
     carom_world_stats stats;
     carom_world_stats_get(rig.world, &stats);
-    cr_assert_geq(stats.told[CAROM_LOG_BODY_PUT_TO_REST], 1);
+    cr_assert_geq(stats.log_counts[CAROM_LOG_BODY_PUT_TO_REST], 1);
     cm_rig_step(&rig, 120);
     assert_rests_at(&rig, b, 1.5f, 0.02f);
     cm_rig_close(&rig);

@@ -95,7 +95,7 @@ static inline void ball_factor_lanes(cm_soft_balls *g, bool begins, uint32_t at)
             }
         }
         for (uint32_t i = 0; i < 9; i++) {
-            STORE(couple[i], l[i]);
+            STORE(coupling[i], l[i]);
         }
     }
     invert(k, inverse_k);
@@ -139,7 +139,7 @@ static inline void ball_eliminate(const cm_soft *soft, cm_soft_balls *g, bool be
         cm_fvec y = cm_fvec_load(g[-1].right, at);
         cm_f l[9];
         for (uint32_t i = 0; i < 9; i++) {
-            l[i] = LOAD(couple[i]);
+            l[i] = LOAD(coupling[i]);
         }
         v.x = v.x + cm_fvec_dot(ball_row(l, 0), y);
         v.y = v.y + cm_fvec_dot(ball_row(l, 1), y);
@@ -159,7 +159,7 @@ static inline cm_fvec ball_substitute(const cm_soft_balls *g, bool ends, uint32_
     if (!ends) {
         cm_f l[9];
         for (uint32_t i = 0; i < 9; i++) {
-            l[i] = cm_lanes_load(g[1].couple[i] + at);
+            l[i] = cm_lanes_load(g[1].coupling[i] + at);
         }
         x.x = x.x + (l[0] * after.x + l[3] * after.y + l[6] * after.z);
         x.y = x.y + (l[1] * after.x + l[4] * after.y + l[7] * after.z);

@@ -182,8 +182,8 @@ CM_WHOLE void begin_lanes(cm_soft *soft, cm_soft_block *block, uint32_t first, u
     cm_lanes_gather(motions, 16, index, low);
     cm_lanes_gather(motions + 8, 16, index, high);
     cm_fvec v = {low[7], high[0], high[1]}, w = {high[2], high[3], high[4]};
-    cm_fvec_store(block->gain_v, at, v);
-    cm_fvec_store(block->gain_w, at, w);
+    cm_fvec_store(block->warm_v, at, v);
+    cm_fvec_store(block->warm_w, at, w);
     cm_f inverse_mass = inverse(b.mass);
     cm_fvec i = {inverse(b.inertia.x), inverse(b.inertia.y), inverse(b.inertia.z)};
     carom_vec3 g = soft->gravity;

@@ -134,8 +134,8 @@ static void prepare_block(const carom_world *world, cm_soft *soft, uint32_t firs
                 }
             }
         }
-        put(block->gain_v, lane, row->v);
-        put(block->gain_w, lane, row->w);
+        put(block->warm_v, lane, row->v);
+        put(block->warm_w, lane, row->w);
     }
 }
 

@@ -20,7 +20,8 @@ CM_WHOLE cm_f part_speed(const cm_soft *soft, const cm_soft_group *g, uint32_t a
 
 // Coulomb friction of impulses that part the surfaces: at most `friction` times `normal`, and no
 // more than ends what they slide. Returns (t1, t2).
-CM_WHOLE cm_fvec rub_parting(const cm_soft_group *g, uint32_t at, const local *v, cm_f normal)
+CM_WHOLE cm_fvec solve_parting_friction(const cm_soft_group *g, uint32_t at, const local *v,
+                                        cm_f normal)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f), shared = LOAD(tangent_mass[1]);
     cm_f limit = LOAD(friction) * cm_lanes_max(normal, zero);
@@ -71,13 +72,15 @@ CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, 
         turn1 = turn1 + LOAD(at_point[i].y) * change[i];
         turn2 = turn2 - LOAD(at_point[i].x) * change[i];
     }
-    v.x = v.x + LOAD(couple[0]) * normal + LOAD(couple[3]) * turn1 + LOAD(couple[6]) * turn2;
-    v.y = v.y + LOAD(couple[1]) * normal + LOAD(couple[4]) * turn1 + LOAD(couple[7]) * turn2;
+    v.x = v.x + LOAD(friction_coupling[0]) * normal + LOAD(friction_coupling[3]) * turn1 +
+          LOAD(friction_coupling[6]) * turn2;
+    v.y = v.y + LOAD(friction_coupling[1]) * normal + LOAD(friction_coupling[4]) * turn1 +
+          LOAD(friction_coupling[7]) * turn2;
     if (e) {
         v.x = v.x + LOAD_SPECIAL(surface[0]);
         v.y = v.y + LOAD_SPECIAL(surface[1]);
     }
-    cm_fvec friction = rub_parting(g, at, &v, normal);
+    cm_fvec friction = solve_parting_friction(g, at, &v, normal);
     for (uint32_t i = 0; e && i < points; i++) {
         STORE_SPECIAL(sum_normal[i], LOAD_SPECIAL(sum_normal[i]) + change[i]);
     }

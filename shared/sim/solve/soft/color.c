@@ -106,7 +106,7 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
     memset(g->point_count, 0, sizeof g->point_count);
 }
 
-void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
+void cm_soft_color_contacts(const carom_world *world, const cm_scratch *scratch, cm_soft *soft)
 {
     uint32_t start[CM_SOFT_BUCKETS + 1], next[KINDS] = {0};
     bool far = soft->body_count > NEAR_BODIES;

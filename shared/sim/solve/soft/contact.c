@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-void cm_soft_carry(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
+void cm_soft_match_impulses(const carom_world *world, const cm_scratch *scratch,
+                            const cm_soft *soft)
 {
     static const uint8_t same[CM_MANIFOLD_MAX] = {0, 1, 2, 3};
     const cm_soft_contact *old = cm_old_rows(world, CM_SECTION_soft_contact);
@@ -65,7 +66,7 @@ static void pack_approach(const cm_soft *soft, const cm_manifold *m, uint32_t la
     }
 }
 
-void cm_soft_pack(cm_soft *soft)
+void cm_soft_build_groups(cm_soft *soft)
 {
     for (uint32_t i = 0; i < soft->ranges.end; i++) {
         cm_soft_group *g = &soft->groups[i];

@@ -55,11 +55,11 @@ typedef struct cm_soft_balls {
     cm_soft_masses m;
     cm_soft_ends ends;
     cm_soft_lanes ra[3], rb[3], gap[3];
-    cm_soft_lanes mass[6];   // inverse of the effective inverse mass, less what the path takes
-    cm_soft_lanes couple[9]; // that times the joint before's: rows of this joint, columns of that
-    cm_soft_lanes right[3];  // of the equations, as far as they are eliminated
+    cm_soft_lanes mass[6];     // inverse of the effective inverse mass, less what the path takes
+    cm_soft_lanes coupling[9]; // that times the joint before's: rows of this joint, columns of that
+    cm_soft_lanes right[3];    // of the equations, as far as they are eliminated
     cm_soft_lanes impulse[3], total[3];
-    uint32_t made; // 1: mass and couple are those of the present poses
+    uint32_t made; // 1: mass and coupling are those of the present poses
     uint32_t pad[7];
 } cm_soft_balls;
 

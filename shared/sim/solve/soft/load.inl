@@ -48,7 +48,7 @@ CM_WHOLE void fetch_group(const cm_soft_group *g)
         __builtin_prefetch(at, 1);
     }
     after = g->round ? g->inertia_a : &g->restitution;
-    for (at = g->round && points_of(g) < 2 ? after : g->cross; at < after; at++) {
+    for (at = g->round && points_of(g) < 2 ? after : g->point_coupling; at < after; at++) {
         __builtin_prefetch(at, 1);
     }
 }
@@ -201,8 +201,8 @@ CM_WHOLE void load_contacts(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     if (g->rolls) {
         cm_f a = cm_lanes_select(used[0], head[5], zero);
         cm_f b = cm_lanes_select(used[0], head[6], zero);
-        STORE(rim[0], cm_lanes_select(flipped, b, a));
-        STORE(rim[1], cm_lanes_select(flipped, a, b));
+        STORE(round_radius[0], cm_lanes_select(flipped, b, a));
+        STORE(round_radius[1], cm_lanes_select(flipped, a, b));
     }
     STORE(total_impulse, zero);
 }

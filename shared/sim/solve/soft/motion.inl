@@ -115,10 +115,10 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     load_rows(soft, first + at, 0, row);
     cm_fvec v0 = {row[0], row[1], row[2]}, w0 = {row[3], row[4], row[5]};
     // What contacts have done in the last substep, they do again: warm starting.
-    cm_fvec rest = {zero, zero, zero}, gain_v = rest, gain_w = rest;
+    cm_fvec rest = {zero, zero, zero}, warm_v = rest, warm_w = rest;
     if (soft->ranges.end > 0) {
-        gain_v = cm_fvec_sub(v0, cm_fvec_load(block->gain_v, at));
-        gain_w = cm_fvec_sub(w0, cm_fvec_load(block->gain_w, at));
+        warm_v = cm_fvec_sub(v0, cm_fvec_load(block->warm_v, at));
+        warm_w = cm_fvec_sub(w0, cm_fvec_load(block->warm_w, at));
     }
     cm_fvec w = w0, acceleration = cm_fvec_load(block->acceleration, at);
     if (plain) {
@@ -139,8 +139,8 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
         v = cm_fvec_scale(BLOCK_LOAD(linear_decay), v);
         w = cm_fvec_scale(BLOCK_LOAD(angular_decay), w);
     }
-    v = cm_fvec_add(v, gain_v);
-    w = cm_fvec_add(w, gain_w);
+    v = cm_fvec_add(v, warm_v);
+    w = cm_fvec_add(w, warm_w);
     v = limited((cm_fvec){settled(v.x), settled(v.y), settled(v.z)}, MAX_SPEED);
     w = limited((cm_fvec){settled(w.x), settled(w.y), settled(w.z)}, MAX_ROTATION / soft->h);
 
@@ -151,13 +151,13 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     cm_mask fine = finite(v) & finite(w);
     v = choose(dynamic, choose(fine, v, rest), v0);
     w = choose(dynamic, choose(fine, w, rest), w0);
-    gain_v = choose(dynamic & fine, gain_v, rest);
-    gain_w = choose(dynamic & fine, gain_w, rest);
+    warm_v = choose(dynamic & fine, warm_v, rest);
+    warm_w = choose(dynamic & fine, warm_w, rest);
     if (cm_lanes_any(~fine)) {
         BLOCK_STORE(sound, cm_lanes_select(fine, BLOCK_LOAD(sound), zero));
     }
-    cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, gain_v));
-    cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain_w));
+    cm_fvec_store(block->warm_v, at, cm_fvec_sub(v, warm_v));
+    cm_fvec_store(block->warm_w, at, cm_fvec_sub(w, warm_w));
     cm_f out[8] = {v.x, v.y, v.z, w.x, w.y, w.z, row[6], row[7]};
     store_rows(soft, first + at, 0, out);
 }
@@ -218,12 +218,12 @@ static inline cm_fvec turn_freely(const cm_soft_block *block, uint32_t at, cm_f 
 }
 
 // What a turn changes is no part of what contacts have done.
-static inline void keep_gain(const cm_soft *soft, cm_soft_block *block, uint32_t at, cm_fvec before,
-                             cm_fvec w)
+static inline void keep_warm_delta(const cm_soft *soft, cm_soft_block *block, uint32_t at,
+                                   cm_fvec before, cm_fvec w)
 {
     if (soft->ranges.end > 0) {
-        cm_fvec gain = cm_fvec_sub(before, cm_fvec_load(block->gain_w, at));
-        cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, gain));
+        cm_fvec delta = cm_fvec_sub(before, cm_fvec_load(block->warm_w, at));
+        cm_fvec_store(block->warm_w, at, cm_fvec_sub(w, delta));
     }
 }
 
@@ -241,7 +241,7 @@ static void poses(cm_soft *soft, uint32_t first, uint32_t end)
         cm_f x = h * row[0], y = h * row[1], z = h * row[2];
         if (!block->round) {
             a = turn_freely(block, at, half * h, pose, &w);
-            keep_gain(soft, block, at, (cm_fvec){row[3], row[4], row[5]}, w);
+            keep_warm_delta(soft, block, at, (cm_fvec){row[3], row[4], row[5]}, w);
             row[3] = w.x, row[4] = w.y, row[5] = w.z;
             store_rows(soft, slot, 0, row);
         }
@@ -255,7 +255,8 @@ static void poses(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
-// Joints stand between two passes of the contacts: what they do is kept out of the gain.
+// Joints stand between two passes of the contacts: what they do is kept out of the warm-start
+// delta.
 static void flip(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t slot = first * CM_SOFT_LANES; slot < end * CM_SOFT_LANES; slot += CM_LANES) {
@@ -264,8 +265,8 @@ static void flip(cm_soft *soft, uint32_t first, uint32_t end)
         cm_f row[8];
         load_rows(soft, slot, 0, row);
         cm_fvec v = {row[0], row[1], row[2]}, w = {row[3], row[4], row[5]};
-        cm_fvec_store(block->gain_v, at, cm_fvec_sub(v, cm_fvec_load(block->gain_v, at)));
-        cm_fvec_store(block->gain_w, at, cm_fvec_sub(w, cm_fvec_load(block->gain_w, at)));
+        cm_fvec_store(block->warm_v, at, cm_fvec_sub(v, cm_fvec_load(block->warm_v, at)));
+        cm_fvec_store(block->warm_w, at, cm_fvec_sub(w, cm_fvec_load(block->warm_w, at)));
     }
 }
 

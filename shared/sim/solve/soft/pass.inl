@@ -186,8 +186,8 @@ CM_WHOLE void move_points(const cm_soft *soft, cm_soft_group *g, uint32_t at, co
     cm_fvec turn = cm_fvec_sub(turn_b, turn_a);
     cm_f base = cm_fvec_dot(shift, f->n) + cm_fvec_dot(turn_b, f->rb) - cm_fvec_dot(turn_a, f->ra);
     if (g->rolls) { // by the centres of what is round
-        base = base + LOAD(rim[0]) * cm_fvec_dot(turn_a, f->n) +
-               LOAD(rim[1]) * cm_fvec_dot(turn_b, f->n);
+        base = base + LOAD(round_radius[0]) * cm_fvec_dot(turn_a, f->n) +
+               LOAD(round_radius[1]) * cm_fvec_dot(turn_b, f->n);
     }
     cm_f along1 = cm_fvec_dot(turn, f->t1), along2 = cm_fvec_dot(turn, f->t2);
     for (uint32_t i = 0; i < points; i++) {
@@ -237,7 +237,7 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
     twist = now ? cm_lanes_select(*now, twist, old) : twist;
     STORE(friction_impulse[2], twist);
     cm_f dt = twist - old;
-    cm_f vx = v->x + LOAD(twist_couple[0]) * dt, vy = v->y + LOAD(twist_couple[1]) * dt;
+    cm_f vx = v->x + LOAD(twist_coupling[0]) * dt, vy = v->y + LOAD(twist_coupling[1]) * dt;
     if (e) {
         vx = vx + LOAD_SPECIAL(surface[0]);
         vy = vy + LOAD_SPECIAL(surface[1]);
@@ -265,16 +265,17 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
 CM_WHOLE void add_change(const cm_soft_group *g, uint32_t at, uint32_t i, uint32_t points,
                          cm_f change, cm_f vn[4])
 {
-    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
+    static const uint8_t coupling_of[4][4] = {
+        {0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
     for (uint32_t j = 0; j < points; j++) {
         cm_f own = inverse(LOAD(at_point[i].effective_mass));
-        vn[j] = vn[j] + change * (j == i ? own : LOAD(cross[cross_of[i][j]]));
+        vn[j] = vn[j] + change * (j == i ? own : LOAD(point_coupling[coupling_of[i][j]]));
     }
 }
 
 // The new impulse of a point with normal velocity vn.
-CM_WHOLE cm_f press(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
-                    const cm_softness *softness, bool relax)
+CM_WHOLE cm_f solve_normal(const cm_soft_group *g, uint32_t at, uint32_t i, cm_f vn, cm_f inverse_h,
+                           const cm_softness *softness, bool relax)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f),
          old = LOAD(at_point[i].normal_impulse);
@@ -304,8 +305,8 @@ typedef struct contact_lanes {
     cm_f vn[4];
 } contact_lanes;
 
-CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points,
-                    bool round, bool relax, contact_lanes *c)
+CM_WHOLE void load_velocities(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points,
+                              bool round, bool relax, contact_lanes *c)
 {
     gather_speeds(soft, c->g, at, &c->s);
     load_frame(c->g, e, at, round, &c->s, &c->f);
@@ -320,15 +321,15 @@ CM_WHOLE void enter(const cm_soft *soft, cm_soft_special *e, uint32_t at, uint32
 
 // Adds to the velocities where `now` says so: all else must keep its bits, since a run of fewer
 // lanes leaves this out where no lane of it is meant.
-CM_WHOLE void gain(const cm_mask *now, cm_f *to, cm_f more)
+CM_WHOLE void add_where(const cm_mask *now, cm_f *to, cm_f more)
 {
     cm_f sum = *to + more;
     *to = now ? cm_lanes_select(*now, sum, *to) : sum;
 }
 
 // Before the normals, which so have the last word on where bodies go.
-CM_WHOLE void rub_first(cm_soft_special *e, uint32_t at, uint32_t points, bool relax,
-                        contact_lanes *c)
+CM_WHOLE void solve_friction_first(cm_soft_special *e, uint32_t at, uint32_t points, bool relax,
+                                   contact_lanes *c)
 {
     cm_soft_group *g = c->g;
     c->friction.x = c->friction.y = c->friction.z = cm_lanes_set(0.0f);
@@ -341,15 +342,22 @@ CM_WHOLE void rub_first(cm_soft_special *e, uint32_t at, uint32_t points, bool r
     c->friction = solve_friction(g, e, at, &c->v, points, now);
     cm_f dx = c->friction.x, dy = c->friction.y, dt = c->friction.z;
     local *v = &c->v;
-    gain(now, &v->normal, LOAD(couple[0]) * dx + LOAD(couple[1]) * dy + LOAD(couple[2]) * dt);
-    gain(now, &v->turn1, LOAD(couple[3]) * dx + LOAD(couple[4]) * dy + LOAD(couple[5]) * dt);
-    gain(now, &v->turn2, LOAD(couple[6]) * dx + LOAD(couple[7]) * dy + LOAD(couple[8]) * dt);
+    add_where(now, &v->normal,
+              LOAD(friction_coupling[0]) * dx + LOAD(friction_coupling[1]) * dy +
+                  LOAD(friction_coupling[2]) * dt);
+    add_where(now, &v->turn1,
+              LOAD(friction_coupling[3]) * dx + LOAD(friction_coupling[4]) * dy +
+                  LOAD(friction_coupling[5]) * dt);
+    add_where(now, &v->turn2,
+              LOAD(friction_coupling[6]) * dx + LOAD(friction_coupling[7]) * dy +
+                  LOAD(friction_coupling[8]) * dt);
 }
 
 // After the normals, whose impulses of this substep are now known and bound it: in a blow they come
 // at once, and are gone in the next substep; what slides would have friction of the push that
 // undoes overlap. What sticks is held before: a pyramid comes to rest sooner.
-CM_WHOLE void rub_last(cm_soft_special *e, uint32_t at, uint32_t points, contact_lanes *c)
+CM_WHOLE void solve_friction_last(cm_soft_special *e, uint32_t at, uint32_t points,
+                                  contact_lanes *c)
 {
     cm_soft_group *g = c->g;
     uint32_t here = g->late >> at & ALL_LANES;
@@ -358,9 +366,12 @@ CM_WHOLE void rub_last(cm_soft_special *e, uint32_t at, uint32_t points, contact
     }
     cm_f n = c->normal, p = c->turn1, q = c->turn2;
     local *v = &c->v;
-    v->x = v->x + (LOAD(couple[0]) * n + LOAD(couple[3]) * p + LOAD(couple[6]) * q);
-    v->y = v->y + (LOAD(couple[1]) * n + LOAD(couple[4]) * p + LOAD(couple[7]) * q);
-    v->turn_n = v->turn_n + (LOAD(couple[2]) * n + LOAD(couple[5]) * p + LOAD(couple[8]) * q);
+    v->x = v->x + (LOAD(friction_coupling[0]) * n + LOAD(friction_coupling[3]) * p +
+                   LOAD(friction_coupling[6]) * q);
+    v->y = v->y + (LOAD(friction_coupling[1]) * n + LOAD(friction_coupling[4]) * p +
+                   LOAD(friction_coupling[7]) * q);
+    v->turn_n = v->turn_n + (LOAD(friction_coupling[2]) * n + LOAD(friction_coupling[5]) * p +
+                             LOAD(friction_coupling[8]) * q);
     cm_mask late = cm_lanes_bits(here);
     const cm_mask *now = g->early >> at & ALL_LANES ? &late : NULL;
     cm_fvec change = solve_friction(g, e, at, &c->v, points, now);
@@ -380,22 +391,22 @@ CM_WHOLE void begin_points(uint32_t at, uint32_t points, contact_lanes *c)
 CM_WHOLE void press_point(const cm_soft *soft, uint32_t at, uint32_t i, uint32_t points, bool relax,
                           contact_lanes *c)
 {
-    static const uint8_t cross_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
+    static const uint8_t coupling_of[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
     cm_soft_group *g = c->g;
     cm_f inverse_h = cm_lanes_set(1.0f / soft->h);
-    cm_f p = press(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
+    cm_f p = solve_normal(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
     cm_f change = p - LOAD(at_point[i].normal_impulse);
     STORE(at_point[i].normal_impulse, p);
     for (uint32_t j = i + 1; j < points; j++) {
-        c->vn[j] = c->vn[j] + LOAD(cross[cross_of[i][j]]) * change;
+        c->vn[j] = c->vn[j] + LOAD(point_coupling[coupling_of[i][j]]) * change;
     }
     c->normal = c->normal + change;
     c->turn1 = c->turn1 + LOAD(at_point[i].y) * change;
     c->turn2 = c->turn2 - LOAD(at_point[i].x) * change;
 }
 
-CM_WHOLE void leave(cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points, bool round,
-                    bool relax, contact_lanes *c)
+CM_WHOLE void store_velocities(cm_soft *soft, cm_soft_special *e, uint32_t at, uint32_t points,
+                               bool round, bool relax, contact_lanes *c)
 {
     cm_soft_group *g = c->g;
     const frame *f = &c->f;
@@ -420,7 +431,7 @@ CM_WHOLE void press_evenly(const cm_soft *soft, uint32_t at, uint32_t points, bo
     cm_f inverse_h = cm_lanes_set(1.0f / soft->h);
     for (uint32_t round = 0; round < PARTING_ROUNDS; round++) {
         for (uint32_t i = 0; i < points; i++) {
-            cm_f p = press(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
+            cm_f p = solve_normal(g, at, i, c->vn[i], inverse_h, &soft->softness[g->fixed], relax);
             cm_f change = p - LOAD(at_point[i].normal_impulse);
             STORE(at_point[i].normal_impulse, p);
             STORE(largest_impulse[i], cm_lanes_max(LOAD(largest_impulse[i]), p));
@@ -442,14 +453,14 @@ __attribute__((noinline)) static void solve_bouncing_group(cm_soft *soft, uint32
     uint32_t points = points_of(g);
     for (uint32_t at = 0; at < g->lanes; at += CM_LANES) {
         contact_lanes c = {.g = g};
-        enter(soft, e, at, points, g->round, relax, &c);
-        rub_first(e, at, points, relax, &c);
+        load_velocities(soft, e, at, points, g->round, relax, &c);
+        solve_friction_first(e, at, points, relax, &c);
         begin_points(at, points, &c);
         press_evenly(soft, at, points, relax, &c);
         if (relax) {
-            rub_last(e, at, points, &c);
+            solve_friction_last(e, at, points, &c);
         }
-        leave(soft, e, at, points, g->round, relax, &c);
+        store_velocities(soft, e, at, points, g->round, relax, &c);
     }
 }
 
@@ -461,10 +472,10 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
     contact_lanes c[2];
     for (uint32_t k = 0; k < count; k++) {
         c[k].g = g + k;
-        enter(soft, e, at, points, round, relax, &c[k]);
+        load_velocities(soft, e, at, points, round, relax, &c[k]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        rub_first(e, at, points, relax, &c[k]);
+        solve_friction_first(e, at, points, relax, &c[k]);
         begin_points(at, points, &c[k]);
     }
     for (uint32_t i = 0; i < points; i++) {
@@ -473,10 +484,10 @@ CM_WHOLE void solve_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, u
         }
     }
     for (uint32_t k = 0; relax && k < count; k++) {
-        rub_last(e, at, points, &c[k]);
+        solve_friction_last(e, at, points, &c[k]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        leave(soft, e, at, points, round, relax, &c[k]);
+        store_velocities(soft, e, at, points, round, relax, &c[k]);
     }
 }
 

@@ -112,7 +112,7 @@ CM_WHOLE void prepare_points(cm_soft_group *g, const cm_soft_special *e, uint32_
               cm_lanes_select(cm_lanes_greater(used, zero), inverse(own), zero));
         for (uint32_t j = i + 1; j < 4; j++) {
             if (j < count) {
-                STORE(cross[place], cm_fvec_dot(k, lever[j]));
+                STORE(point_coupling[place], cm_fvec_dot(k, lever[j]));
             }
             place++;
         }
@@ -130,15 +130,15 @@ CM_WHOLE void prepare_friction(cm_soft_group *g, const cm_soft_special *e, uint3
         np = np - locked_mass(e, at, f->n, f->t1);
         nq = nq - locked_mass(e, at, f->n, f->t2);
     }
-    STORE(couple[0], np);
-    STORE(couple[1], nq);
-    STORE(couple[2], cm_fvec_dot(n->sum, f->n));
-    STORE(couple[3], cm_fvec_dot(p.sum, f->t1));
-    STORE(couple[4], cm_fvec_dot(q.sum, f->t1));
-    STORE(couple[5], cm_fvec_dot(sn, f->t1));
-    STORE(couple[6], cm_fvec_dot(p.sum, f->t2));
-    STORE(couple[7], cm_fvec_dot(q.sum, f->t2));
-    STORE(couple[8], cm_fvec_dot(sn, f->t2));
+    STORE(friction_coupling[0], np);
+    STORE(friction_coupling[1], nq);
+    STORE(friction_coupling[2], cm_fvec_dot(n->sum, f->n));
+    STORE(friction_coupling[3], cm_fvec_dot(p.sum, f->t1));
+    STORE(friction_coupling[4], cm_fvec_dot(q.sum, f->t1));
+    STORE(friction_coupling[5], cm_fvec_dot(sn, f->t1));
+    STORE(friction_coupling[6], cm_fvec_dot(p.sum, f->t2));
+    STORE(friction_coupling[7], cm_fvec_dot(q.sum, f->t2));
+    STORE(friction_coupling[8], cm_fvec_dot(sn, f->t2));
     cm_f xx = mass + between(&p, &p), xy = between(&p, &q), yy = mass + between(&q, &q);
     if (e) {
         cm_f tangent[3];
@@ -156,8 +156,8 @@ CM_WHOLE void prepare_friction(cm_soft_group *g, const cm_soft_special *e, uint3
         STORE(tangent_mass[2], s * xx);
     }
     STORE(twist_mass, inverse(cm_fvec_dot(sn, f->n)));
-    STORE(twist_couple[0], cm_fvec_dot(p.sum, f->n));
-    STORE(twist_couple[1], cm_fvec_dot(q.sum, f->n));
+    STORE(twist_coupling[0], cm_fvec_dot(p.sum, f->n));
+    STORE(twist_coupling[1], cm_fvec_dot(q.sum, f->n));
 }
 
 #include "shared/sim/solve/soft/special.inl"

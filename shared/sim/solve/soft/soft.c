@@ -105,10 +105,11 @@ static cm_softness make_soft(float hertz, float damping_ratio, float h)
 }
 
 // About the side of what a shape covers where it lies flat: of a box the mean of its two longest.
-static float face_size(const cm_place *place)
+static float face_size(const cm_shape_transform *transform)
 {
-    float outer = place->reach, inner = place->inner_radius;
-    return place->hull == NULL ? outer - inner : cm_sqrt(2.0f * (outer * outer - inner * inner));
+    float outer = transform->reach, inner = transform->inner_radius;
+    return transform->hull == NULL ? outer - inner
+                                   : cm_sqrt(2.0f * (outer * outer - inner * inner));
 }
 
 // Substeps of a tick where the world leaves them open: the least, doubled as long as what lies flat
@@ -128,8 +129,8 @@ static uint32_t wanted_substeps(const carom_world *world, const cm_scratch *scra
             continue;
         }
         const cm_contact *contact = &cm_contacts(world)[i];
-        float size = cm_min(face_size(&scratch->places[contact->shape_a]),
-                            face_size(&scratch->places[contact->shape_b]));
+        float size = cm_min(face_size(&scratch->transforms[contact->shape_a]),
+                            face_size(&scratch->transforms[contact->shape_b]));
         float a = bodies[m->body_a].mass, b = bodies[m->body_b].mass;
         float load = cm_max(cm_max(a, b) / (cm_min(a, b) * STACK_HEIGHT), 1.0f);
         most = cm_max(most, load / size);
@@ -175,13 +176,13 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     return soft;
 }
 
-// Joints make their own warm start: what they do is kept out of the contacts' gain.
+// Joints make their own warm start: what they do is kept out of the contacts' delta.
 static void solve_joints(cm_soft *soft, bool relax)
 {
     if (!cm_soft_has_joints(soft)) {
         return;
     }
-    bool touching = soft->ranges.end > 0; // else contacts have no gain
+    bool touching = soft->ranges.end > 0; // else contacts have no delta
     if (touching) {
         cm_soft_move(soft, CM_SOFT_FLIP);
     }
@@ -221,10 +222,10 @@ static void solve(carom_world *world, cm_scratch *scratch)
 
     cm_soft soft = map_soft(world, scratch);
     cm_soft_prepare_bodies(world, scratch, &soft);
-    cm_soft_carry(world, scratch, &soft);
+    cm_soft_match_impulses(world, scratch, &soft);
     scale_impulses(world, &soft, 1.0f / soft.refined);
-    cm_soft_arrange(world, scratch, &soft);
-    cm_soft_pack(&soft);
+    cm_soft_color_contacts(world, scratch, &soft);
+    cm_soft_build_groups(&soft);
     cm_soft_pack_specials(world, scratch, &soft);
     cm_soft_prepare_joints(world, &soft);
     cm_lap(world, &at, CAROM_STAGE_PREPARE);

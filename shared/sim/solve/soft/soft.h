@@ -53,13 +53,13 @@ typedef struct cm_soft_inertia {
 typedef float cm_soft_lanes[CM_SOFT_LANES];
 typedef float cm_soft_wide[CM_SOFT_WIDE];
 
-// Eight bodies, slot / 8: what forces need, constant over the tick, and the warm start between
-// substeps: what contacts have done to the velocity since the last one. While contacts are solved
-// it stands as the velocity less that gain, so that they need not write it; between, where joints
-// change velocities, as the gain itself. CM_SOFT_FLIP goes from either to the other. Of a plain
-// block only the members up to `sound` are written.
+// Eight bodies, slot / 8: what forces need, constant over the tick, and the warm-start delta
+// between substeps: what contacts have done to the velocity since the last one. While contacts are
+// solved it stands as the velocity less that delta, so that they need not write it; between, where
+// joints change velocities, as the delta itself. CM_SOFT_FLIP goes from either to the other. Of a
+// plain block only the members up to `sound` are written.
 typedef struct cm_soft_block {
-    cm_soft_lanes gain_v[3], gain_w[3];
+    cm_soft_lanes warm_v[3], warm_w[3];
     cm_soft_lanes acceleration[3];
     cm_soft_lanes sound; // 1; 0: put to rest
     uint32_t free;       // every body is dynamic, awake and without locked axes
@@ -97,7 +97,7 @@ typedef struct cm_soft_group {
     uint32_t flipped;                          // a bit a lane
     uint32_t special;                          // some lane wants what cm_soft_special holds
     uint32_t round; // every lane's bodies have inertias alike about all axes; not if it is special
-    uint32_t rolls; // some lane has a radius in `rim`
+    uint32_t rolls; // some lane has a radius in `round_radius`
     uint32_t color; // of every lane; whatever shares it shares no body that can be pushed
     uint32_t late;  // a bit a lane: in the relax pass friction comes after the normals
     uint32_t early; // likewise, before them: the others that are used
@@ -109,9 +109,9 @@ typedef struct cm_soft_group {
     cm_soft_wide ra[3], rb[3];  // from the centres of mass to the contact's centre
     cm_soft_wide total_impulse; // normal, over substeps and points
     // Velocities (normal, turn about t1, turn about t2) of friction impulses (t1, t2, twist).
-    cm_soft_wide couple[9];
+    cm_soft_wide friction_coupling[9];
     cm_soft_wide tangent_mass[3]; // inverse of the 2x2 matrix: xx xy yy
-    cm_soft_wide twist_mass, twist_couple[2];
+    cm_soft_wide twist_mass, twist_coupling[2];
     cm_soft_wide friction, radius;    // radius: lever of the twist's limit
     cm_soft_wide friction_impulse[3]; // t1, t2, twist
     struct {
@@ -121,10 +121,11 @@ typedef struct cm_soft_group {
         cm_soft_wide normal_impulse;
         cm_soft_wide effective_mass;
     } at_point[4];
-    cm_soft_wide cross[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
+    cm_soft_wide
+        point_coupling[6]; // velocity at one point of an impulse at another: 01 02 03 12 13 23
     cm_soft_wide inertia_a[6], inertia_b[6]; // inverse; not of round groups
     cm_soft_wide restitution;                // of groups that bounce
-    cm_soft_wide rim[2]; // round_a and round_b of the manifold; of groups that roll
+    cm_soft_wide round_radius[2]; // round_a and round_b of the manifold; of groups that roll
     // Used where the group bounces: normal velocity that the points meet at; relative acceleration
     // along the normal, m/s^2; the largest impulse of any pass.
     cm_soft_wide approach[4], pull;
@@ -244,7 +245,7 @@ void cm_soft_store_bodies(carom_world *world, cm_soft *soft);
 // color.c
 uint32_t cm_soft_group_limit(const carom_limits *limits);
 // Groups from the contacts of the state: bodies, rows and flags of each.
-void cm_soft_arrange(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
+void cm_soft_color_contacts(const carom_world *world, const cm_scratch *scratch, cm_soft *soft);
 
 // joint.c
 size_t cm_soft_joints_size(const carom_limits *limits);
@@ -252,9 +253,10 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
 
 // contact.c
 // Last step's impulses to where their contacts and points are now: every row is written.
-void cm_soft_carry(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft);
+void cm_soft_match_impulses(const carom_world *world, const cm_scratch *scratch,
+                            const cm_soft *soft);
 // What must be known before forces change velocities: how fast what bounces approached.
-void cm_soft_pack(cm_soft *soft);
+void cm_soft_build_groups(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
 
 // special.c

@@ -72,7 +72,7 @@ static inline void put(float (*to)[CM_SOFT_WIDE], uint32_t lane, carom_vec3 v)
 
 static carom_vec3 surface_of(const cm_scratch *scratch, const cm_shape *shape, uint32_t slot)
 {
-    return cm_mat3_mul(scratch->places[slot].rotation, shape->surface_velocity);
+    return cm_mat3_mul(scratch->transforms[slot].rotation, shape->surface_velocity);
 }
 
 static void pack_lane(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft,

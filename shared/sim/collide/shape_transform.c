@@ -1,9 +1,10 @@
-// Shapes at their places: poses and boxes, one at a time or CM_LANES at once with the same bits.
+// Transforms of shapes to the world, and their boxes, one at a time or CM_LANES at once with the
+// same bits.
 //
 // In lanes a shape is a box of half extents and a radius about it: a sphere has no extents, a
 // capsule only one. Cylinders and hulls get their boxes by themselves afterwards.
 // Typical: 1,000 shapes a step.
-#include "shared/sim/collide/place.h"
+#include "shared/sim/collide/shape_transform.h"
 
 #include "shared/sim/body/shape.h"
 #include "shared/sim/state/hull.h"
@@ -16,10 +17,10 @@
 
 #include <stddef.h>
 
-// Half of the size of a shape's box, about its place.
-static carom_vec3 half_size(const cm_shape *shape, const cm_place *place)
+// Half of the size of a shape's box, about its position.
+static carom_vec3 half_size(const cm_shape *shape, const cm_shape_transform *transform)
 {
-    const cm_mat3 *r = &place->rotation;
+    const cm_mat3 *r = &transform->rotation;
     if (shape->type == CAROM_SHAPE_SPHERE) {
         return cm_vec(shape->size[0], shape->size[0], shape->size[0]);
     }
@@ -36,20 +37,20 @@ static carom_vec3 half_size(const cm_shape *shape, const cm_place *place)
         carom_vec3 h = cm_scale(shape->size[1], cm_abs_vec(r->y));
         return cm_add(h, cm_vec(shape->size[0], shape->size[0], shape->size[0]));
     }
-    const carom_hull *hull = place->hull;
+    const carom_hull *hull = transform->hull;
     carom_vec3 size = hull ? hull->half : cm_vec(shape->size[0], shape->size[1], shape->size[2]);
     carom_vec3 h = cm_scale(size.x, cm_abs_vec(r->x));
     h = cm_mul_add(h, size.y, cm_abs_vec(r->y));
     return cm_mul_add(h, size.z, cm_abs_vec(r->z));
 }
 
-static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float margin,
+static cm_aabb grown_box(const cm_shape *shape, const cm_shape_transform *transform, float margin,
                          carom_vec3 motion)
 {
-    carom_vec3 half = cm_add(half_size(shape, place), cm_vec(margin, margin, margin));
-    carom_vec3 center = place->position;
-    if (place->hull) {
-        center = cm_add(center, cm_mat3_mul(place->rotation, place->hull->center));
+    carom_vec3 half = cm_add(half_size(shape, transform), cm_vec(margin, margin, margin));
+    carom_vec3 center = transform->position;
+    if (transform->hull) {
+        center = cm_add(center, cm_mat3_mul(transform->rotation, transform->hull->center));
     }
     cm_aabb box = {cm_sub(center, half), cm_add(center, half)};
     box.lower = cm_add(
@@ -59,40 +60,41 @@ static cm_aabb grown_box(const cm_shape *shape, const cm_place *place, float mar
     return box;
 }
 
-cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_place *place)
+cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_shape_transform *transform)
 {
-    return grown_box(shape, place, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
+    return grown_box(shape, transform, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
 }
 
-// What of a place does not follow from the pose.
+// What of a transform does not follow from the pose.
 static inline void note_shape(const carom_world *world, cm_scratch *scratch, const cm_shape *shape,
-                              cm_place *place)
+                              cm_shape_transform *transform)
 {
-    place->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
-    place->reach = cm_shape_reach(shape);
-    place->inner_radius = cm_shape_inner_radius(shape);
+    transform->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
+    transform->reach = cm_shape_reach(shape);
+    transform->inner_radius = cm_shape_inner_radius(shape);
     scratch->rubbing = scratch->rubbing || cm_shape_rubs(shape);
 }
 
-void cm_place_shape(const carom_world *world, cm_scratch *scratch, uint32_t slot)
+void cm_update_shape_transform(const carom_world *world, cm_scratch *scratch, uint32_t slot)
 {
     const cm_shape *shape = &cm_shapes(world)[slot];
-    cm_place *place = &scratch->places[slot];
+    cm_shape_transform *transform = &scratch->transforms[slot];
     carom_quat orientation;
-    cm_shape_pose(world, shape, &place->position, &orientation);
-    place->rotation = cm_mat3_from_quat(orientation);
-    note_shape(world, scratch, shape, place);
+    cm_shape_pose(world, shape, &transform->position, &orientation);
+    transform->rotation = cm_mat3_from_quat(orientation);
+    note_shape(world, scratch, shape, transform);
 }
 
 // In lanes ---------------------------------------------------------------------------------------
 
-#define FEW           3u // shapes that are sooner placed one at a time
-#define SHAPE_FLOATS  (sizeof(cm_shape) / sizeof(float))
-#define BODY_FLOATS   (sizeof(cm_body) / sizeof(float))
-#define MOTION_FLOATS (sizeof(cm_motion) / sizeof(float))
-#define PLACE_FLOATS  (sizeof(cm_place) / sizeof(float))
+#define FEW              3u // shapes that are sooner placed one at a time
+#define SHAPE_FLOATS     (sizeof(cm_shape) / sizeof(float))
+#define BODY_FLOATS      (sizeof(cm_body) / sizeof(float))
+#define MOTION_FLOATS    (sizeof(cm_motion) / sizeof(float))
+#define TRANSFORM_FLOATS (sizeof(cm_shape_transform) / sizeof(float))
 
-_Static_assert(sizeof(cm_shape) % 4 == 0 && sizeof(cm_body) % 4 == 0 && sizeof(cm_place) % 4 == 0,
+_Static_assert(sizeof(cm_shape) % 4 == 0 && sizeof(cm_body) % 4 == 0 &&
+                   sizeof(cm_shape_transform) % 4 == 0,
                "gathered as floats");
 _Static_assert(offsetof(cm_motion, position) == 0 && offsetof(cm_motion, orientation) == 12 &&
                    offsetof(cm_motion, linear_velocity) == 28,
@@ -100,7 +102,8 @@ _Static_assert(offsetof(cm_motion, position) == 0 && offsetof(cm_motion, orienta
 _Static_assert(offsetof(cm_shape, orientation) == offsetof(cm_shape, position) + 12 &&
                    offsetof(cm_shape, size) == offsetof(cm_shape, position) + 28,
                "gathered as ten floats");
-_Static_assert(offsetof(cm_place, position) == 0 && offsetof(cm_place, rotation) == 12,
+_Static_assert(offsetof(cm_shape_transform, position) == 0 &&
+                   offsetof(cm_shape_transform, rotation) == 12,
                "scattered as twelve floats");
 
 // Shapes of as many lanes; the last one again where there are fewer.
@@ -179,22 +182,22 @@ static void place_lanes(const carom_world *world, cm_scratch *scratch, const pla
                         uint32_t used, float margin, float dt)
 {
     lane_pose p = find_poses(world, of);
-    float *places = &scratch->places[0].position.x, sides[6][CM_LANES];
+    float *transforms = &scratch->transforms[0].position.x, sides[6][CM_LANES];
     cm_f low[8] = {p.position.x, p.position.y, p.position.z, p.x.x, p.x.y, p.x.z, p.y.x, p.y.y};
     cm_f high[8] = {p.x.y, p.x.z, p.y.x, p.y.y, p.y.z, p.z.x, p.z.y, p.z.z};
     find_boxes(&p, of, margin, dt, sides);
-    cm_lanes_scatter(places, PLACE_FLOATS, of->slot, low);
-    cm_lanes_scatter(places + 4, PLACE_FLOATS, of->slot, high);
+    cm_lanes_scatter(transforms, TRANSFORM_FLOATS, of->slot, low);
+    cm_lanes_scatter(transforms + 4, TRANSFORM_FLOATS, of->slot, high);
     for (uint32_t i = 0; i < used; i++) {
         const cm_shape *shape = &cm_shapes(world)[of->slot[i]];
-        cm_place *place = &scratch->places[of->slot[i]];
+        cm_shape_transform *transform = &scratch->transforms[of->slot[i]];
         cm_aabb *box = &scratch->bounds[of->slot[i]];
-        note_shape(world, scratch, shape, place);
+        note_shape(world, scratch, shape, transform);
         *box = (cm_aabb){{sides[0][i], sides[1][i], sides[2][i]},
                          {sides[3][i], sides[4][i], sides[5][i]}};
         if (shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_HULL) {
             carom_vec3 velocity = cm_motions(world)[of->body[i]].linear_velocity;
-            *box = grown_box(shape, place, margin, cm_scale(dt, velocity));
+            *box = grown_box(shape, transform, margin, cm_scale(dt, velocity));
         }
     }
 }
@@ -204,13 +207,13 @@ static void place_one(const carom_world *world, cm_scratch *scratch, uint32_t sl
 {
     const cm_shape *shape = &cm_shapes(world)[slot];
     carom_vec3 velocity = cm_motions(world)[shape->body].linear_velocity;
-    cm_place_shape(world, scratch, slot);
+    cm_update_shape_transform(world, scratch, slot);
     scratch->bounds[slot] =
-        grown_box(shape, &scratch->places[slot], margin, cm_scale(dt, velocity));
+        grown_box(shape, &scratch->transforms[slot], margin, cm_scale(dt, velocity));
 }
 
-void cm_place_shapes(const carom_world *world, cm_scratch *scratch, const uint32_t *slots,
-                     uint32_t count, float margin, float dt)
+void cm_update_shape_transforms(const carom_world *world, cm_scratch *scratch,
+                                const uint32_t *slots, uint32_t count, float margin, float dt)
 {
     placing of;
     for (uint32_t first = 0; first < count; first += CM_LANES) {
