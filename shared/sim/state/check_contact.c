@@ -72,7 +72,7 @@ static carom_result check_volume_row(const cm_volume_contact *contact)
 {
     CM_TRY(cm_check_unit(contact->normal));
     if (!cm_vec_is_finite(contact->stretch) || !cm_is_finite(contact->twist) ||
-        !cm_vec_is_finite(contact->pressed)) {
+        !cm_vec_is_finite(contact->normal_force)) {
         return CAROM_ERROR_NOT_FINITE;
     }
     return contact->friction_state <= CM_VOLUME_STATE_MAX ? CAROM_OK : CAROM_ERROR_ARGUMENT;

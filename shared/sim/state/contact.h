@@ -70,7 +70,7 @@ typedef struct cm_soft_point {
     float normal_impulse; // N s
 } cm_soft_point;
 
-// Impulses of what pressed in the last substep: to begin with, and what forces make of others.
+// Impulses of the last substep: warm start, and the load that others feel.
 typedef struct cm_impulse_contact {
     float normal_impulse[CM_MANIFOLD_MAX]; // N s
     carom_vec3 friction_impulse;           // N s, on b, world axes
@@ -90,7 +90,8 @@ typedef struct cm_volume_contact {
     uint32_t friction_state; // cm_volume_mode
     carom_vec3 stretch;      // m, of the static friction's spring, world axes
     float twist;             // rad, of it about the normal
-    carom_vec3 pressed;      // N, N m: where the stiffness is derived, along the normal and tilts
+    carom_vec3
+        normal_force; // N, N m: derived stiffness: warm start, along the normal and both tilts
 } cm_volume_contact;
 
 // Rows

@@ -48,9 +48,9 @@ Test(volume, triangle)
     // Friction along x of the pressure h: S times the mean height; about the origin, minus the
     // integral of y h = 3/8.
     cm_volume_slip still = {0};
-    cm_volume_shear rub = cm_volume_rub(&work, 1.0, 0.0, &still, 5.0, 0.0, 0.0);
-    expect_near(rub.x, 1.0, 1e-15, "friction");
-    expect_near(rub.m, -3.0 / 8.0, 1e-15, "its torque");
+    cm_volume_shear friction = cm_volume_coulomb(&work, 1.0, 0.0, &still, 5.0, 0.0, 0.0);
+    expect_near(friction.x, 1.0, 1e-15, "friction");
+    expect_near(friction.m, -3.0 / 8.0, 1e-15, "its torque");
 }
 
 // S2.f: a cube of 2 m, 0.01 m deep in the floor.
@@ -366,14 +366,14 @@ Test(volume, distributed_friction)
     cm_pieces_floor(0.0, &b);
     cr_assert(cm_volume_meet(&a, &b, cm_d3_of(0, 1, 0), &work, &r));
     cm_volume_slip slip = {0};
-    cm_volume_shear rub = cm_volume_rub(&work, 1000.0, 50.0, &slip, 3.0, 4.0, 0.0);
-    expect_near(rub.x, 40.0 * 0.6, 1e-6, "along x");
-    expect_near(rub.y, 40.0 * 0.8, 1e-6, "along y");
+    cm_volume_shear friction = cm_volume_coulomb(&work, 1000.0, 50.0, &slip, 3.0, 4.0, 0.0);
+    expect_near(friction.x, 40.0 * 0.6, 1e-6, "along x");
+    expect_near(friction.y, 40.0 * 0.8, 1e-6, "along y");
     double x, y;
     cm_volume_middle(&r, &x, &y);
-    rub = cm_volume_rub(&work, 1000.0, 50.0, &slip, y, -x, 1.0);
+    friction = cm_volume_coulomb(&work, 1000.0, 50.0, &slip, y, -x, 1.0);
     double exact = 40.0 * 0.38260 * 2.0;
-    expect_near((rub.m - x * rub.y + y * rub.x) / exact, 0.616, 0.002, "spin");
+    expect_near((friction.m - x * friction.y + y * friction.x) / exact, 0.616, 0.002, "spin");
 }
 
 // The friction machine of S2.f on a cube: 1 kg, area 4, ks 1000, bs 50, mu 0.5, mu0 0.7, 1 ms.
@@ -399,11 +399,11 @@ static void slide(slider *s, double force)
 {
     const double h = 1e-3, inertia = 4.0 / 6.0;
     cm_volume_slip slip = {.x = -s->v, .wn = -s->w};
-    cm_volume_rubbing rubbing = cm_volume_rubbing_of(&s->region, &work, &slip);
+    cm_volume_patch patch = cm_volume_patch_of(&s->region, &work, &slip);
     if (s->point) {
-        rubbing = (cm_volume_rubbing){.force = 9.8, .area = 1.0, .slip = slip};
+        patch = (cm_volume_patch){.force = 9.8, .area = 1.0, .slip = slip};
     }
-    cm_volume_shear f = cm_volume_rub_step(&rubbing, &LAW, &s->region, h, &s->bristle, NULL);
+    cm_volume_shear f = cm_volume_friction_step(&patch, &LAW, &s->region, h, &s->bristle, NULL);
     s->v += h * (force + f.x);
     s->w += h * f.m / inertia;
     s->x += h * s->v;

@@ -38,8 +38,8 @@ void cm_pieces_box(cm_d3 half, cm_d3 position, cm_dmat rotation, cm_volume_piece
     shape.size[0] = (float)half.x;
     shape.size[1] = (float)half.y;
     shape.size[2] = (float)half.z;
-    cm_volume_place place = {position, rotation};
-    cm_volume_piece_make(&shape, NULL, &place, 16, piece);
+    cm_volume_transform transform = {position, rotation};
+    cm_volume_piece_make(&shape, NULL, &transform, 16, piece);
 }
 
 void cm_pieces_floor(double height, cm_volume_piece *piece)
@@ -48,9 +48,9 @@ void cm_pieces_floor(double height, cm_volume_piece *piece)
     memset(&shape, 0, sizeof shape);
     shape.type = CAROM_SHAPE_PLANE;
     shape.size[1] = 1.0f;
-    cm_volume_place place = {cm_d3_of(0.0, height, 0.0),
-                             cm_pieces_turn(cm_d3_of(0.0, 1.0, 0.0), 0.0)};
-    cm_volume_piece_make(&shape, NULL, &place, 16, piece);
+    cm_volume_transform transform = {cm_d3_of(0.0, height, 0.0),
+                                     cm_pieces_turn(cm_d3_of(0.0, 1.0, 0.0), 0.0)};
+    cm_volume_piece_make(&shape, NULL, &transform, 16, piece);
 }
 
 void cm_pieces_hull(const carom_hull *hull, cm_d3 position, cm_dmat rotation,
@@ -59,8 +59,8 @@ void cm_pieces_hull(const carom_hull *hull, cm_d3 position, cm_dmat rotation,
     cm_shape shape;
     memset(&shape, 0, sizeof shape);
     shape.type = CAROM_SHAPE_HULL;
-    cm_volume_place place = {position, rotation};
-    cm_volume_piece_make(&shape, hull, &place, 16, piece);
+    cm_volume_transform transform = {position, rotation};
+    cm_volume_piece_make(&shape, hull, &transform, 16, piece);
 }
 
 void cm_pieces_round(carom_shape_type type, float radius, float half, cm_d3 position,
@@ -71,6 +71,6 @@ void cm_pieces_round(carom_shape_type type, float radius, float half, cm_d3 posi
     shape.type = (uint8_t)type;
     shape.size[0] = radius;
     shape.size[1] = half;
-    cm_volume_place place = {position, rotation};
-    cm_volume_piece_make(&shape, NULL, &place, segments, piece);
+    cm_volume_transform transform = {position, rotation};
+    cm_volume_piece_make(&shape, NULL, &transform, segments, piece);
 }

@@ -5,7 +5,7 @@
 // A pair early in the list may push a circle into a later one, so pairs are not those of the
 // broadphase but all; what cannot reach is passed over by a comparison. For the same reason a
 // centre is computed here: the broadphase places what moves and what rests near it, nothing else.
-// What cannot be pushed takes the limits of the formulas for an infinite mass. Without rounding
+// An immovable circle takes the limits of the formulas for an infinite mass. Without rounding
 // (pixel 0) a gap up to 1e-5 x size is a hit. Sensors and filters hold; joints there are none.
 // Spheres' depth z does not enter.
 //
@@ -46,7 +46,7 @@ static carom_circle circle_of(const cm_impulse *impulse, const cm_impulse_circle
     return c;
 }
 
-// What changed goes back as a shift and a velocity, so that the rest of the body follows.
+// Changes go back as a shift and a velocity, so that the rest of the body follows.
 static void put_back(cm_impulse_body *body, const carom_circle *was, const carom_circle *is,
                      double mass)
 {

@@ -5,9 +5,9 @@
 // restitution one comes after the other, in the order of slots: towers lean less by that.
 //
 // A hit acts on the velocities before the step's forces, whose share along its normal it takes away
-// as well: press.c where they push the bodies together, here where they pull them apart.
+// as well: contact.c where they push the bodies together, here where they pull them apart.
 //
-// Where forces act, the time of impact counts. At the start of a step two bodies overlap by what
+// The time of impact counts, if forces act. At the start of a step two bodies overlap by what
 // they moved since they touched. With f the approach that one step's forces make, h the step and V
 // the approach that is stored, the true one (of the parabola through the poses of three steps) is U
 // = V + f/2; overlapping by d they touched at speed s, s^2 = U^2 - 2 f d/h, a time tau = 2 d/(U +
@@ -23,7 +23,7 @@
 #define ALIKE  1.0e-12 // of an impulse: less is no change
 #define STILL  1.0e-6  // of the fastest hit of the two bodies: less is no approach in later rounds
 
-// What the bodies have moved beside their motion makes of the overlap.
+// The overlap, with the shifts of bodies beside their motion.
 static double overlap_of(const cm_impulse_body *a, const cm_impulse_body *b,
                          const cm_impulse_row *row)
 {
@@ -138,7 +138,7 @@ static bool finds_hit(const cm_impulse *impulse, const cm_manifold *m, cm_impuls
     return row->approach > least + (first ? grazes : cm_d_max(grazes, STILL * fastest));
 }
 
-// Where a body is hit by several at once, each is to part at the speed at which it would part
+// If a body is hit by several at once, each is to part at the speed at which it would part
 // alone, by impulses along the normal, which do not pull; friction is that of the hits alone. False
 // where all do.
 static bool part(const cm_scratch *scratch, const cm_impulse *impulse, uint32_t count)

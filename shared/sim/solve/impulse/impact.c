@@ -154,7 +154,7 @@ static setting set_up(const carom_impact_case *input)
     return s;
 }
 
-// What does not depend on the response, then the response of `impulse`.
+// The terms without the response first, then the response of `impulse`.
 static void finish(const carom_impact_case *input, setting *s, carom_dvec3 impulse,
                    carom_impact *out)
 {

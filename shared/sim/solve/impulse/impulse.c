@@ -89,7 +89,7 @@ static carom_dvec3 unlocked(uint32_t locks, carom_dvec3 v)
     return cm_d3_of(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
 }
 
-// What is added to v by `more` and by damping.
+// Change of v by `more` and by damping.
 static carom_dvec3 damped(carom_dvec3 v, carom_dvec3 more, double damping)
 {
     if (damping == 0.0) {

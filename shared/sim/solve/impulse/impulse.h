@@ -2,7 +2,7 @@
 // presses. Private to shared/sim/solve; laws, units and what a tick does: README.md beside this
 // file.
 //
-//   bodies (impulse.c) -> rows (pair.c) -> hits (hit.c) -> forces, presses (press.c) -> poses move
+//   bodies (impulse.c) -> rows (pair.c) -> hits (hit.c) -> forces, contacts (contact.c) -> poses
 //
 // All arithmetic of a tick is binary64; poses and velocities are stored as binary32. What is
 // remembered from tick to tick is the normal impulse of each point of what pressed.
@@ -68,14 +68,14 @@ typedef struct cm_impulse_row {
     bool forced;     // forces act on a body of it
     bool rebounds;   // hit, with restitution
     bool loaded;     // carried something in the step before
-    bool rubs, sticks;
+    bool has_friction, sticks;
     double left;  // of the sliding, where it does not stick
     double reach; // m, root mean square of the touching points' distance from their centroid
-    cm_impulse_axis press[CM_MANIFOLD_MAX]; // along the normal, a point each
-    cm_impulse_axis rub[3];                 // two tangents at the centroid, a turn about the normal
+    cm_impulse_axis normals[CM_MANIFOLD_MAX]; // along the normal, a point each
+    cm_impulse_axis tangents[3]; // two tangents at the centroid, a turn about the normal
 } cm_impulse_row;
 
-// When two bodies touched that are found overlapping, all along the normal (hit.c).
+// The time at which two overlapping bodies touched, all along the normal (hit.c).
 typedef struct cm_impulse_touch {
     double depth; // m, overlap that came about since, d
     double speed; // m/s, true, s
@@ -105,19 +105,20 @@ bool cm_impulse_hit(uint32_t model, const cm_scratch *scratch, cm_impulse *impul
 // The touch of bodies that overlap by `depth` and approach at `approach`, of which one step's
 // forces make `force` a step of h seconds.
 cm_impulse_touch cm_impulse_find_touch(double depth, double force, double approach, double h);
-// How much further apart the bodies are after a hit that leaves them separating at `leaves`: where
+// The distance that bodies gain after a hit that leaves them separating at `leaves`: where
 // the parabola from the touch has them. `kept`: overlap that stays where there is no rebound.
 double cm_impulse_shift(const cm_impulse_touch *touch, double force, double kept, double approach,
                         double leaves, double h);
-// press.c: what the points carried in the last step, onto the row and as loads of the bodies.
+// contact.c: what the points carried in the last step, onto the row and as loads of the bodies.
 void cm_impulse_load(cm_impulse *impulse, const cm_manifold *m, const float *last,
                      cm_impulse_row *row);
 // The step's forces act.
 void cm_impulse_act(cm_impulse *impulse, uint32_t bodies);
 // They do, and the approach that is left is taken away without rebound.
 // False where rounds ran out.
-bool cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
-                      cm_impulse *impulse, uint32_t count, uint32_t bodies);
+bool cm_impulse_solve_contacts(uint32_t model, const cm_impulse_contact *contacts,
+                               const cm_scratch *scratch, cm_impulse *impulse, uint32_t count,
+                               uint32_t bodies);
 void cm_impulse_separate(const cm_impulse *impulse, const cm_manifold *m,
                          const cm_impulse_row *row);
 // circle.c: the loop of the article, before the step's forces act; what of them presses is taken

@@ -1,6 +1,6 @@
 // The contacts of a step, for the models `interpolated` (JP3308685B2) and `normal` (saharan): a row
-// for each pair of shapes that touches, then hits (hit.c), what presses (press.c), and what is left
-// of an overlap.
+// for each pair of shapes that touches, then hits (hit.c), what presses (contact.c), and what is
+// left of an overlap.
 //
 // Pressing is a property of a contact and its direction: a contact presses where it approaches by
 // no more than what one step's forces make along its normal. Forces are those of the world and, on
@@ -101,7 +101,7 @@ static void fill_row(const carom_world *world, cm_impulse *impulse, cm_manifold 
     const cm_shape *a = cm_shapes(world) + contact->shape_a;
     const cm_shape *b = cm_shapes(world) + contact->shape_b;
     row->points = 0;
-    row->forced = row->rubs = row->rebounds = false;
+    row->forced = row->has_friction = row->rebounds = false;
     m->impulse = 0.0f;
     if (m->body_a == CM_NONE || m->point_count == 0) {
         return;
@@ -114,7 +114,7 @@ static void fill_row(const carom_world *world, cm_impulse *impulse, cm_manifold 
     if (!(length > 0.1)) {
         return;
     }
-    memset(row, 0, offsetof(cm_impulse_row, press));
+    memset(row, 0, offsetof(cm_impulse_row, normals));
     row->points = points;
     row->size = size;
     row->normal = cm_d3_scale(1.0 / length, n);
@@ -127,7 +127,7 @@ static void fill_row(const carom_world *world, cm_impulse *impulse, cm_manifold 
     }
 }
 
-// What one step's forces make of approach at the centroid: what all other contacts carried counts
+// Approach that one step's forces make at the centroid: what all other contacts carried counts
 // as a force, so what this one carried is added again.
 static void find_force(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
 {
@@ -147,10 +147,10 @@ static void find_force(const cm_impulse *impulse, const cm_manifold *m, cm_impul
     }
     double carried = 0.0;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        carried += row->press[i].impulse;
+        carried += row->normals[i].impulse;
     }
     if (m->point_count == 1) {
-        row->force += row->press[0].mass > 0.0 ? carried / row->press[0].mass : 0.0;
+        row->force += row->normals[0].mass > 0.0 ? carried / row->normals[0].mass : 0.0;
         return;
     }
     carom_dsym3 vf = {0};
@@ -167,7 +167,7 @@ static void find_force(const cm_impulse *impulse, const cm_manifold *m, cm_impul
     row->force += carried * cm_d3_dot(cm_dsym_mul(&vf, row->normal), row->normal);
 }
 
-// What the contact carried in the step before, its points found again.
+// Impulses that the contact carried in the step before, its points found again.
 static cm_impulse_contact carried_over(const cm_impulse_contact *old, const cm_contact_match *match)
 {
     cm_impulse_contact contact = {0};
@@ -187,13 +187,13 @@ static cm_impulse_contact remembered(const cm_manifold *m, const cm_impulse_row 
 {
     cm_impulse_contact contact = {0};
     for (uint32_t i = 0; row->forced && i < m->point_count; i++) {
-        contact.normal_impulse[i] = (float)row->press[i].impulse;
+        contact.normal_impulse[i] = (float)row->normals[i].impulse;
     }
-    if (row->rubs) {
-        carom_dvec3 f = cm_d3_scale(row->rub[0].impulse, row->rub[0].along);
-        f = cm_d3_mad(f, row->rub[1].impulse, row->rub[1].along);
+    if (row->has_friction) {
+        carom_dvec3 f = cm_d3_scale(row->tangents[0].impulse, row->tangents[0].along);
+        f = cm_d3_mad(f, row->tangents[1].impulse, row->tangents[1].along);
         contact.friction_impulse = cm_vec((float)f.x, (float)f.y, (float)f.z);
-        contact.twist_impulse = (float)row->rub[2].impulse;
+        contact.twist_impulse = (float)row->tangents[2].impulse;
     }
     bool finite = cm_vec_is_finite(contact.friction_impulse) && cm_is_finite(contact.twist_impulse);
     for (uint32_t i = 0; i < CM_MANIFOLD_MAX; i++) {
@@ -221,7 +221,7 @@ void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impuls
     }
     bool ended = cm_impulse_hit(model, scratch, impulse, count);
     bool settled =
-        cm_impulse_press(model, carried, scratch, impulse, count, world->state.body_slots);
+        cm_impulse_solve_contacts(model, carried, scratch, impulse, count, world->state.body_slots);
     for (uint32_t i = 0; i < count; i++) {
         const cm_impulse_row *row = &impulse->rows[i];
         const cm_manifold *m = &scratch->manifolds[i];

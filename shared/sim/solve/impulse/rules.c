@@ -1,5 +1,6 @@
-// What the impulse solver asks of scenes. Its coefficients are fractions, which combine by product;
-// it has no joints, no belts and no rolling friction; circles are spheres in a planar world.
+// Demands of the impulse solver on scenes. Its coefficients are fractions, which combine by
+// product; it has no joints, no belts and no rolling friction; circles are spheres in a planar
+// world.
 #include "shared/sim/solve/impulse/impulse.h"
 
 #include "shared/sim/solve/rules.h"

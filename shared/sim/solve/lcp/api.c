@@ -66,7 +66,7 @@ static carom_result check_friction(const carom_lcp_problem *problem)
     return CAROM_OK;
 }
 
-// What the problem leaves open, in memory behind the solvers' work.
+// Defaults of what the problem leaves open, in memory behind the solvers' work.
 typedef struct rest {
     double *lower, *upper, *friction, *most, *estimate;
     uint32_t *normal;
@@ -98,7 +98,7 @@ CM_FP_BODY static carom_result solve(const carom_lcp_problem *problem, carom_lcp
     cm_lcp lcp = {problem->n, problem->n, problem->matrix,  problem->vector,
                   r.lower,    r.upper,    problem->epsilon, problem->tolerance,
                   cap};
-    cm_lcp_rub rub = {r.normal, r.friction, r.most, false};
+    cm_lcp_friction friction = {r.normal, r.friction, r.most, false};
     cm_lcp_answer answer = {false, 0};
     switch (method) {
     case CAROM_LCP_PROJECTION:
@@ -114,11 +114,11 @@ CM_FP_BODY static carom_result solve(const carom_lcp_problem *problem, carom_lcp
         answer = cm_lcp_kostreva(&lcp, sets, x, w, work);
         break;
     case CAROM_LCP_PYRAMID:
-        answer = cm_lcp_pyramid(&lcp, &rub, sets, x, w, work);
+        answer = cm_lcp_pyramid(&lcp, &friction, sets, x, w, work);
         break;
     case CAROM_LCP_ESTIMATE:
-        answer = cm_lcp_estimate(&lcp, &rub, problem->rounds, r.lower, r.upper, r.estimate, sets, x,
-                                 w, work);
+        answer = cm_lcp_estimate(&lcp, &friction, problem->rounds, r.lower, r.upper, r.estimate,
+                                 sets, x, w, work);
         break;
     }
     for (uint32_t i = 0; answer.solved && i < problem->n; i++) {

@@ -38,7 +38,7 @@ static double residual(const cm_lcp_step *step, const cm_lcp_row *row)
     return sum;
 }
 
-static double couple(const cm_lcp_step *step, const cm_lcp_row *i, const cm_lcp_row *j)
+static double coupling_of(const cm_lcp_step *step, const cm_lcp_row *i, const cm_lcp_row *j)
 {
     double sum = 0.0;
     for (uint32_t p = 0; p < i->sides; p++) {
@@ -73,13 +73,13 @@ static void solve_block(cm_lcp_step *step, const uint32_t *rows, uint32_t count)
         const cm_lcp_row *row = &step->rows[rows[i]];
         b[i] = -residual(step, row);
         for (uint32_t j = 0; j <= i; j++) {
-            a[i * count + j] = couple(step, row, &step->rows[rows[j]]);
+            a[i * count + j] = coupling_of(step, row, &step->rows[rows[j]]);
             a[j * count + i] = a[i * count + j];
         }
         a[i * count + i] += row->diagonal;
         lower[i] = row->lower;
         upper[i] = row->upper;
-        if (cm_lcp_rubs(row)) {
+        if (cm_lcp_has_friction(row)) {
             double most = row->friction * step->rows[row->normal].lambda;
             upper[i] = most < row->most ? most : row->most;
             if (step->world->state.friction_model == CAROM_FRICTION_CONE) {

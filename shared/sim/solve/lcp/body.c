@@ -168,7 +168,7 @@ static bool is_bounded(cm_d3 v)
     return cm_d_abs(v.x) <= RUNAWAY && cm_d_abs(v.y) <= RUNAWAY && cm_d_abs(v.z) <= RUNAWAY;
 }
 
-// What decays would creep through the denormal numbers.
+// Decaying speeds would creep through the denormal numbers.
 static cm_d3 settled(cm_d3 v)
 {
     return cm_d3_of(cm_d_abs(v.x) < TINY ? 0.0 : v.x, cm_d_abs(v.y) < TINY ? 0.0 : v.y,

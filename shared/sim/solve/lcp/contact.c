@@ -99,7 +99,7 @@ static double weight_of(const cm_lcp_step *step, uint32_t slot)
     return is_dynamic(step, slot) ? (double)body->mass * g : __builtin_inf();
 }
 
-// What one body alone has set counts; of two the softer. Negative: neither has.
+// A number that one body alone has set counts; of two the softer. Negative: neither has.
 static float of_pair(float a, float b, bool larger)
 {
     if (a < 0.0f || b < 0.0f) {
@@ -108,7 +108,7 @@ static float of_pair(float a, float b, bool larger)
     return (a > b) == larger ? a : b;
 }
 
-// Where last step had this point.
+// Index of this point in the last step.
 static uint32_t old_point(const cm_lcp_step *step, const touch *t, uint32_t k)
 {
     uint8_t point = step->scratch->matches[t->index].point[k];
@@ -116,7 +116,7 @@ static uint32_t old_point(const cm_lcp_step *step, const touch *t, uint32_t k)
 }
 
 // Normal forces to begin with are last step's, for points without one a share of the weight; all
-// scaled so that the contact as a whole rubs with no more than it carried.
+// scaled so that the contact as a whole has no more friction than its last force allows.
 static double scale_of(const cm_lcp_step *step, const touch *t)
 {
     double carried = 0.0, sum = 0.0;
@@ -146,7 +146,7 @@ static double hub_speed(const cm_lcp_step *step, const touch *t)
     return cm_d3_dot(cm_d3_sub(hub->v, v), t->axis);
 }
 
-// What of a tyre depends on its speed.
+// Slip and trail of a tyre, which depend on its speed.
 static void roll(const cm_lcp_step *step, touch *t)
 {
     t->slip = (double)t->mode->contact_slip;
@@ -223,7 +223,7 @@ static cm_d3 slide_velocity(const cm_lcp_step *step, const touch *t, uint32_t k)
 }
 
 // Tangent 1; true where it is where it was, so that last step's forces are a start. `sliding`: m/s
-// along it, of what rubs in both directions; else 0.
+// along it, if friction acts in both directions; else 0.
 static bool find_tangent(const cm_lcp_step *step, const touch *t, uint32_t k, uint32_t point,
                          cm_d3 *tangent, double *sliding)
 {
@@ -357,7 +357,7 @@ static float stored(double x)
     return cm_is_finite(f) && cm_abs(f) >= 1.0e-30f ? f : 0.0f;
 }
 
-// What a side force that trails adds to a torque about the anchor: the row's own lever tells.
+// Torque that a trailing side force adds about the anchor: the row's own lever tells.
 static cm_d3 trailing(const cm_lcp_step *step, const cm_lcp_row *row, const cm_manifold *m,
                       cm_d3 force)
 {
@@ -376,7 +376,7 @@ static cm_d3 trailing(const cm_lcp_step *step, const cm_lcp_row *row, const cm_m
     return cm_d3_sub(torque, cm_d3_cross(cm_d3_from(of_b ? p->anchor_b : p->anchor_a), force));
 }
 
-// What the row did to both bodies, about their centres of mass.
+// Adds the force and torque of the row on both bodies, about their centres of mass.
 static void add_wrench(cm_lcp_step *step, const cm_lcp_row *row, const cm_manifold *m)
 {
     const cm_manifold_point *p = &m->points[row->place / 3];
@@ -418,7 +418,7 @@ void cm_lcp_store_contacts(cm_lcp_step *step, uint32_t substep)
     }
 }
 
-// What was stored stands for last step's in the next substep.
+// The stored contact stands for last step's in the next substep.
 static void keep_forces(cm_lcp_step *step)
 {
     static const uint8_t same[CM_MANIFOLD_MAX] = {0, 1, 2, 3};

@@ -29,7 +29,8 @@ typedef struct system {
 
 static bool is_free(const cm_lcp_row *row)
 {
-    return row->lower == -__builtin_inf() && row->upper == __builtin_inf() && !cm_lcp_rubs(row);
+    return row->lower == -__builtin_inf() && row->upper == __builtin_inf() &&
+           !cm_lcp_has_friction(row);
 }
 
 static void take_rows(system *s, const uint32_t *rows, uint32_t count, bool free)
@@ -65,22 +66,22 @@ static void list_sides(cm_lcp_step *step, const cm_lcp_row *row)
 {
     for (uint32_t p = row->sides; p-- > 0;) {
         const cm_lcp_side *side = cm_lcp_row_at(step, row, p);
-        cm_lcp_place *place = &step->places[CM_LCP_SIDES_MAX * row->local + p];
-        *place = (cm_lcp_place){step->heads[side->body], row->local, side->m};
+        cm_lcp_link *link = &step->links[CM_LCP_SIDES_MAX * row->local + p];
+        *link = (cm_lcp_link){step->heads[side->body], row->local, side->m};
         step->heads[side->body] = CM_LCP_SIDES_MAX * row->local + p;
     }
 }
 
 // The lower triangle of J M^-1 J^T: of row i only those before it that share a body with it.
-static void couple(cm_lcp_step *step, const cm_lcp_row *i, double *to)
+static void add_coupling(cm_lcp_step *step, const cm_lcp_row *i, double *to)
 {
     for (uint32_t p = 0; p < i->sides; p++) {
         const cm_lcp_side *side = cm_lcp_row_at(step, i, p);
         const double *j = side->j;
-        for (uint32_t at = step->heads[side->body]; at != CM_NONE; at = step->places[at].next) {
-            const double *m = step->places[at].m;
-            to[step->places[at].row] += (j[0] * m[0] + j[1] * m[1] + j[2] * m[2]) +
-                                        (j[3] * m[3] + j[4] * m[4] + j[5] * m[5]);
+        for (uint32_t at = step->heads[side->body]; at != CM_NONE; at = step->links[at].next) {
+            const double *m = step->links[at].m;
+            to[step->links[at].row] += (j[0] * m[0] + j[1] * m[1] + j[2] * m[2]) +
+                                       (j[3] * m[3] + j[4] * m[4] + j[5] * m[5]);
         }
     }
 }
@@ -100,7 +101,7 @@ static void assemble(system *s, double soft)
         double *to = s->a + (size_t)i * s->count;
         memset(to, 0, (i + 1) * sizeof *to);
         list_sides(step, row);
-        couple(step, row, to);
+        add_coupling(step, row, to);
         to[i] += row->diagonal + soft * to[i];
         s->b[i] = row->b;
     }
@@ -125,7 +126,7 @@ static bool reduce(system *s)
 
 static bool fill_bounds(system *s)
 {
-    bool rubs = false;
+    bool has_friction = false;
     for (uint32_t i = 0; i < s->count - s->free; i++) {
         const cm_lcp_row *row = &s->step->rows[s->at[s->free + i]];
         s->lower[i] = row->lower;
@@ -135,15 +136,15 @@ static bool fill_bounds(system *s)
         s->sets[i] = row->set;
         s->normal[i] = CM_LCP_NO_NORMAL;
         s->estimate[i] = row->lambda;
-        if (cm_lcp_rubs(row)) {
+        if (cm_lcp_has_friction(row)) {
             uint32_t normal = s->step->rows[row->normal].local - s->free;
             s->normal[i] = normal;
-            rubs = true;
+            has_friction = true;
             // The first estimate is in the bounds: the last force, or a share of the weight.
             s->estimate[normal] = row->friction > 0.0 ? row->upper / row->friction : 0.0;
         }
     }
-    return rubs;
+    return has_friction;
 }
 
 static void tell(const system *s, carom_log_code code)
@@ -156,14 +157,14 @@ static void tell(const system *s, carom_log_code code)
 static cm_lcp_answer solve_pyramid(system *s, const cm_lcp *problem, double *work)
 {
     uint32_t n = problem->n, *normal = (uint32_t *)(work + cm_lcp_work(n));
-    cm_lcp_rub rub = {normal, s->friction, s->most, false};
+    cm_lcp_friction friction = {normal, s->friction, s->most, false};
     for (uint32_t i = 0; i < n; i++) {
         bool box = s->most[i] < __builtin_inf();
         normal[i] = box ? CM_LCP_NO_NORMAL : s->normal[i];
         s->lower[i] = box && s->normal[i] != CM_LCP_NO_NORMAL ? -s->most[i] : s->lower[i];
         s->upper[i] = box && s->normal[i] != CM_LCP_NO_NORMAL ? s->most[i] : s->upper[i];
     }
-    return cm_lcp_pyramid(problem, &rub, s->sets, s->x, s->w, work);
+    return cm_lcp_pyramid(problem, &friction, s->sets, s->x, s->w, work);
 }
 
 static cm_lcp_answer solve_bounded(system *s)
@@ -171,16 +172,16 @@ static cm_lcp_answer solve_bounded(system *s)
     cm_lcp_step *step = s->step;
     uint32_t n = s->count - s->free;
     double *b = s->b + s->free, largest = 0.0;
-    bool rubs = fill_bounds(s);
+    bool has_friction = fill_bounds(s);
     for (uint32_t i = 0; i < n; i++) {
         largest = cm_d_abs(b[i]) > largest ? cm_d_abs(b[i]) : largest;
     }
     cm_lcp problem = {n,        s->count, s->a + (size_t)s->free * (s->count + 1), b,     s->lower,
                       s->upper, 0.0,      TOLERANCE * largest + 1.0e-10,           PASSES};
     bool cone = step->world->state.friction_model == CAROM_FRICTION_CONE;
-    cm_lcp_rub rub = {s->normal, s->friction, s->most, cone};
+    cm_lcp_friction friction = {s->normal, s->friction, s->most, cone};
     cm_lcp_answer answer = {false, 0};
-    if (rubs && step->world->state.friction_model == CAROM_FRICTION_PYRAMID) {
+    if (has_friction && step->world->state.friction_model == CAROM_FRICTION_PYRAMID) {
         answer = solve_pyramid(s, &problem, step->work);
         step->world->stats.lcp_solves += answer.solves;
         if (answer.solved) {
@@ -189,10 +190,10 @@ static cm_lcp_answer solve_bounded(system *s)
         tell(s, CAROM_LOG_LCP_PYRAMID_CYCLED);
         fill_bounds(s);
     }
-    uint32_t rounds = rubs ? step->world->state.rounds : 1;
-    rounds = rubs && cone && rounds < CONE_ROUNDS ? CONE_ROUNDS : rounds;
-    answer = cm_lcp_estimate(&problem, &rub, rounds, s->lower, s->upper, s->estimate, s->sets, s->x,
-                             s->w, step->work);
+    uint32_t rounds = has_friction ? step->world->state.rounds : 1;
+    rounds = has_friction && cone && rounds < CONE_ROUNDS ? CONE_ROUNDS : rounds;
+    answer = cm_lcp_estimate(&problem, &friction, rounds, s->lower, s->upper, s->estimate, s->sets,
+                             s->x, s->w, step->work);
     step->world->stats.lcp_solves += answer.solves;
     return answer;
 }

@@ -1,8 +1,8 @@
 // Box friction whose bounds follow the normal forces: solve, estimate anew, solve again.
 //
-// What stays put from one round to the next obeys the pyramid's law. One round a step is usual,
-// with the last step's normal forces as the first estimate; three settle a box at rest. Source:
-// JP2003526160A.
+// A solution that stays put from one round to the next obeys the pyramid's law. One round a step is
+// usual, with the last step's normal forces as the first estimate; three settle a box at rest.
+// Source: JP2003526160A.
 #include "shared/sim/solve/lcp/system.h"
 
 #define LEAST 0.1 // of the radius, so that a direction can come back: 0.5% beyond the circle
@@ -21,42 +21,43 @@ double cm_lcp_cut(double most, double own, double other)
 }
 
 // Friction of the other tangent of the same point; they stand side by side.
-static double other_of(const cm_lcp *problem, const cm_lcp_rub *rub, const double *estimate,
-                       uint32_t j)
+static double other_of(const cm_lcp *problem, const cm_lcp_friction *friction,
+                       const double *estimate, uint32_t j)
 {
-    if (j + 1 < problem->n && rub->normal[j + 1] == rub->normal[j]) {
+    if (j + 1 < problem->n && friction->normal[j + 1] == friction->normal[j]) {
         return estimate[j + 1];
     }
-    return j > 0 && rub->normal[j - 1] == rub->normal[j] ? estimate[j - 1] : 0.0;
+    return j > 0 && friction->normal[j - 1] == friction->normal[j] ? estimate[j - 1] : 0.0;
 }
 
-static void set_bounds(const cm_lcp *problem, const cm_lcp_rub *rub, const double *estimate,
-                       double *lower, double *upper)
+static void set_bounds(const cm_lcp *problem, const cm_lcp_friction *friction,
+                       const double *estimate, double *lower, double *upper)
 {
     for (uint32_t j = 0; j < problem->n; j++) {
-        if (rub->normal[j] == CM_LCP_NO_NORMAL) {
+        if (friction->normal[j] == CM_LCP_NO_NORMAL) {
             continue;
         }
-        double force = estimate[rub->normal[j]],
-               most = force > 0.0 ? rub->friction[j] * force : 0.0;
-        most = most < rub->most[j] ? most : rub->most[j];
-        most =
-            rub->cone ? cm_lcp_cut(most, estimate[j], other_of(problem, rub, estimate, j)) : most;
+        double force = estimate[friction->normal[j]],
+               most = force > 0.0 ? friction->coefficient[j] * force : 0.0;
+        most = most < friction->most[j] ? most : friction->most[j];
+        most = friction->cone
+                   ? cm_lcp_cut(most, estimate[j], other_of(problem, friction, estimate, j))
+                   : most;
         lower[j] = -most;
         upper[j] = most;
     }
 }
 
-cm_lcp_answer cm_lcp_estimate(const cm_lcp *problem, const cm_lcp_rub *rub, uint32_t rounds,
-                              double *lower, double *upper, double *estimate, uint8_t *sets,
-                              double *x, double *w, double *work)
+cm_lcp_answer cm_lcp_estimate(const cm_lcp *problem, const cm_lcp_friction *friction,
+                              uint32_t rounds, double *lower, double *upper, double *estimate,
+                              uint8_t *sets, double *x, double *w, double *work)
 {
     cm_lcp_answer sum = {false, 0};
     cm_lcp boxed = *problem;
     boxed.lower = lower;
     boxed.upper = upper;
     for (uint32_t i = 0; i < rounds; i++) {
-        set_bounds(problem, rub, estimate, lower, upper);
+        set_bounds(problem, friction, estimate, lower, upper);
         cm_lcp_answer one = cm_lcp_project(&boxed, sets, x, w, work);
         sum.solves += one.solves;
         sum.solved = one.solved;

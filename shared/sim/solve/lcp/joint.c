@@ -2,8 +2,8 @@
 // them. Gamma and epsilon hold what is rigid, a spring is a gamma and an epsilon too (its appendix
 // 3), a motor has a limited force, and a limit has a row only where it is passed or about to be.
 //
-// What is not yet passed may be reached exactly: its whole gap counts, not gamma of it. Typical: a
-// ragdoll's 19 joints, 60 to 95 rows.
+// A limit that is not yet passed may be reached exactly: its whole gap counts, not gamma of it.
+// Typical: a ragdoll's 19 joints, 60 to 95 rows.
 #include "shared/sim/joint/joint.h"
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/lcp/lcp.h"
@@ -130,7 +130,7 @@ void cm_lcp_add_joints(cm_lcp_step *step)
     }
 }
 
-// What sleeps keeps what it had.
+// A sleeping joint keeps its impulses.
 static bool sleeps(const carom_world *world, const cm_joint *joint)
 {
     const cm_body *bodies = cm_bodies(world);

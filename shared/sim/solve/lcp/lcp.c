@@ -46,7 +46,7 @@ static size_t walk(const carom_limits *limits, uint32_t direct_rows, char *base,
     step->starts = take(base, &offset, (bodies + 1) * sizeof(uint32_t));
     step->order = take(base, &offset, rows * sizeof(uint32_t));
     step->heads = take(base, &offset, bodies * sizeof(uint32_t));
-    step->places = take(base, &offset, CM_LCP_SIDES_MAX * n * sizeof(cm_lcp_place));
+    step->links = take(base, &offset, CM_LCP_SIDES_MAX * n * sizeof(cm_lcp_link));
     step->matrix = take(base, &offset, n * n * sizeof(double));
     step->work = take(base, &offset, (cm_lcp_work((uint32_t)n) + n) * sizeof(double));
     step->vectors = take(base, &offset, 10 * n * sizeof(double));

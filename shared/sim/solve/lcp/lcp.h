@@ -8,7 +8,7 @@
 // Dampings are outside forces taken implicitly (carom_lcp_implicit_step): masses grow by h d, so
 // that what a constraint does against a damped body is implicit too.
 //
-// What a step remembers: of a contact cm_lcp_contact, of a joint impulse[place], the force or
+// A step remembers of a contact cm_lcp_contact, of a joint impulse[place], the force or
 // torque.
 //
 // Typical: an island of 20 bodies and 100 rows.
@@ -39,7 +39,7 @@ typedef struct cm_lcp_body {
     uint32_t moving;  // it has a velocity
 } cm_lcp_body;
 
-// What a row does to one body that can be pushed.
+// Effect of a row on one body that can be pushed.
 typedef struct cm_lcp_side {
     uint32_t body, pad;
     double j[6]; // linear, angular
@@ -67,11 +67,11 @@ typedef struct cm_lcp_row {
 } cm_lcp_row;
 
 // A side of a row of the island that is solved, in the list of its body.
-typedef struct cm_lcp_place {
-    uint32_t next; // place; CM_NONE: the last
+typedef struct cm_lcp_link {
+    uint32_t next; // link; CM_NONE: the last
     uint32_t row;  // in the island's system
     const double *m;
-} cm_lcp_place;
+} cm_lcp_link;
 
 typedef struct cm_lcp_step {
     carom_world *world;
@@ -84,11 +84,11 @@ typedef struct cm_lcp_step {
     cm_lcp_side *thirds;
     uint32_t third_count;
     uint32_t *axles; // of a body slot: joint slot of the hinge or steering it turns on, or CM_NONE
-    uint32_t *parents;    // of a body slot: islands
-    uint32_t *starts;     // of a body slot: its island's rows in `order`
-    uint32_t *order;      // rows by island
-    uint32_t *heads;      // of a body slot: first of its places
-    cm_lcp_place *places; // of a side of the island's system
+    uint32_t *parents;  // of a body slot: islands
+    uint32_t *starts;   // of a body slot: its island's rows in `order`
+    uint32_t *order;    // rows by island
+    uint32_t *heads;    // of a body slot: first of its links
+    cm_lcp_link *links; // of a side of the island's system
     uint32_t direct_rows;
     double *matrix;    // direct_rows^2
     double *work;      // cm_lcp_work(direct_rows), or of a block
@@ -149,7 +149,7 @@ bool cm_lcp_solve_direct(cm_lcp_step *step, const uint32_t *rows, uint32_t count
 void cm_lcp_solve_blocks(cm_lcp_step *step, const uint32_t *rows, uint32_t count);
 
 // Tangent rows that a friction model bounds by their normal row.
-static inline bool cm_lcp_rubs(const cm_lcp_row *row)
+static inline bool cm_lcp_has_friction(const cm_lcp_row *row)
 {
     return row->normal != CM_NONE;
 }

@@ -14,7 +14,7 @@
 
 typedef struct pyramid {
     const cm_lcp *problem;
-    const cm_lcp_rub *rub;
+    const cm_lcp_friction *friction;
     double *factor, *inverse, *matrix;
     double *free, *force, *column;
     uint32_t *at;
@@ -23,11 +23,12 @@ typedef struct pyramid {
     uint32_t count;
 } pyramid;
 
-static bool begin(pyramid *p, const cm_lcp *problem, const cm_lcp_rub *rub, double *work)
+static bool begin(pyramid *p, const cm_lcp *problem, const cm_lcp_friction *friction, double *work)
 {
     uint32_t n = problem->n;
     size_t square = (size_t)n * n;
-    *p = (pyramid){.problem = problem, .rub = rub, .factor = work, .inverse = work + square};
+    *p = (pyramid){
+        .problem = problem, .friction = friction, .factor = work, .inverse = work + square};
     p->matrix = work + 2 * square;
     p->free = work + 3 * square;
     p->force = p->free + n;
@@ -68,22 +69,22 @@ static const double *inverse_row(pyramid *p, uint32_t j)
 // Slope of the bound of a clamped row against its normal; 0 for a bound that stands by itself.
 static double slope(const pyramid *p, const uint8_t *sets, uint32_t j)
 {
-    if (p->rub->normal[j] == CM_LCP_NO_NORMAL) {
+    if (p->friction->normal[j] == CM_LCP_NO_NORMAL) {
         return 0.0;
     }
-    return sets[j] == CM_LCP_LOWER ? -p->rub->friction[j] : p->rub->friction[j];
+    return sets[j] == CM_LCP_LOWER ? -p->friction->coefficient[j] : p->friction->coefficient[j];
 }
 
 // Q x of a clamped row.
 static double held(const pyramid *p, const uint8_t *sets, uint32_t j, const double *x)
 {
     double s = slope(p, sets, j);
-    return s != 0.0 ? x[j] - s * x[p->rub->normal[j]] : x[j];
+    return s != 0.0 ? x[j] - s * x[p->friction->normal[j]] : x[j];
 }
 
 static double bound_of(const pyramid *p, const uint8_t *sets, uint32_t j)
 {
-    if (p->rub->normal[j] != CM_LCP_NO_NORMAL) {
+    if (p->friction->normal[j] != CM_LCP_NO_NORMAL) {
         return 0.0;
     }
     return sets[j] == CM_LCP_LOWER ? p->problem->lower[j] : p->problem->upper[j];
@@ -156,19 +157,20 @@ static bool solve(pyramid *p, const uint8_t *sets, double *x, double *w)
     for (uint32_t i = 0; i < p->count; i++) {
         uint32_t j = p->at[i];
         double s = slope(p, sets, j);
-        x[j] = s != 0.0 ? s * x[p->rub->normal[j]] : bound_of(p, sets, j);
+        x[j] = s != 0.0 ? s * x[p->friction->normal[j]] : bound_of(p, sets, j);
     }
     return true;
 }
 
-// Where a row has to go.
+// The set to which a row has to go.
 static uint8_t better(const pyramid *p, const uint8_t *sets, uint32_t j, const double *x,
                       const double *w)
 {
-    if (p->rub->normal[j] == CM_LCP_NO_NORMAL) {
+    if (p->friction->normal[j] == CM_LCP_NO_NORMAL) {
         return cm_lcp_better(p->problem, sets[j], j, x[j], w[j]);
     }
-    double most = p->rub->friction[j] * x[p->rub->normal[j]], tolerance = p->problem->tolerance;
+    double most = p->friction->coefficient[j] * x[p->friction->normal[j]],
+           tolerance = p->problem->tolerance;
     if (sets[j] == CM_LCP_FREE) {
         double diagonal = p->problem->a[(size_t)j * p->problem->stride + j] + p->problem->epsilon;
         if ((most + x[j]) * diagonal < -tolerance) {
@@ -183,7 +185,7 @@ static uint8_t better(const pyramid *p, const uint8_t *sets, uint32_t j, const d
 // Order of the search: normals and boxes, sides passed, clamps that pull.
 static uint32_t kind_of(const pyramid *p, const uint8_t *sets, uint32_t j)
 {
-    bool tangent = p->rub->normal[j] != CM_LCP_NO_NORMAL, clamped = sets[j] != CM_LCP_FREE;
+    bool tangent = p->friction->normal[j] != CM_LCP_NO_NORMAL, clamped = sets[j] != CM_LCP_FREE;
     return clamped ? 2u : (tangent ? 1u : 0u);
 }
 
@@ -216,17 +218,17 @@ static bool seen(pyramid *p, const uint8_t *sets, uint32_t pass)
     return false;
 }
 
-cm_lcp_answer cm_lcp_pyramid(const cm_lcp *problem, const cm_lcp_rub *rub, uint8_t *sets, double *x,
-                             double *w, double *work)
+cm_lcp_answer cm_lcp_pyramid(const cm_lcp *problem, const cm_lcp_friction *friction, uint8_t *sets,
+                             double *x, double *w, double *work)
 {
     cm_lcp_answer answer = {false, 0};
     pyramid p;
     for (uint32_t j = 0; j < problem->n; j++) {
-        bool tangent = rub->normal[j] != CM_LCP_NO_NORMAL;
+        bool tangent = friction->normal[j] != CM_LCP_NO_NORMAL;
         uint8_t known = sets[j] > CM_LCP_UPPER ? CM_LCP_FREE : sets[j];
         sets[j] = tangent ? known : cm_lcp_start_set(problem, sets[j], j);
     }
-    if (!begin(&p, problem, rub, work)) {
+    if (!begin(&p, problem, friction, work)) {
         return answer;
     }
     uint32_t cap = problem->cap < CM_LCP_VISITS ? problem->cap : CM_LCP_VISITS;

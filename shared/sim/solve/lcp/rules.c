@@ -1,4 +1,4 @@
-// What the lcp solver asks of scenes: a contact mode that names a direction has one, slip is the
+// Demands of the lcp solver on scenes: a contact mode that names a direction has one, slip is the
 // tyre's, and it has neither rolling friction nor restitution.
 #include "shared/sim/solve/lcp/lcp.h"
 

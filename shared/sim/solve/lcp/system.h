@@ -81,28 +81,28 @@ cm_lcp_answer cm_lcp_kostreva(const cm_lcp *problem, uint8_t *sets, double *x, d
                               double *work);
 
 // Friction ------------------------------------------------------------------------------------
-// normal[j]: the row whose force bounds row j by friction[j] times itself, or CM_LCP_NO_NORMAL.
+// normal[j]: the row whose force bounds row j by coefficient[j] times itself, or CM_LCP_NO_NORMAL.
 
 // Box friction with estimated normal forces (friction.c): bounds of the tangent rows from
 // `estimate` (by normal row), solve, estimate anew, `rounds` times. Writes lower and upper of the
 // tangent rows; `most` caps them. The first estimate is the caller's.
-typedef struct cm_lcp_rub {
+typedef struct cm_lcp_friction {
     const uint32_t *normal;
-    const double *friction;
+    const double *coefficient;
     const double *most; // of |x|; infinity: none. Of tangent rows alone
     bool cone;          // the two tangents of a point share a circle, not a square
-} cm_lcp_rub;
+} cm_lcp_friction;
 
 // Bound of a tangent's force in a cone of radius `most`, from its last force and the other's.
 double cm_lcp_cut(double most, double own, double other);
 
-cm_lcp_answer cm_lcp_estimate(const cm_lcp *problem, const cm_lcp_rub *rub, uint32_t rounds,
-                              double *lower, double *upper, double *estimate, uint8_t *sets,
-                              double *x, double *w, double *work);
+cm_lcp_answer cm_lcp_estimate(const cm_lcp *problem, const cm_lcp_friction *friction,
+                              uint32_t rounds, double *lower, double *upper, double *estimate,
+                              uint8_t *sets, double *x, double *w, double *work);
 // Four-sided pyramid in the pivoting itself (pyramid.c). It may cycle: a set that comes again
 // ends it, unsolved. sets of tangents: LOWER is x = -friction x_n, UPPER is x = friction x_n.
-cm_lcp_answer cm_lcp_pyramid(const cm_lcp *problem, const cm_lcp_rub *rub, uint8_t *sets, double *x,
-                             double *w, double *work);
+cm_lcp_answer cm_lcp_pyramid(const cm_lcp *problem, const cm_lcp_friction *friction, uint8_t *sets,
+                             double *x, double *w, double *work);
 
 // Doubles of work that any of these needs for n rows.
 static inline size_t cm_lcp_work(uint32_t n)
@@ -142,7 +142,7 @@ void cm_lcp_residual(const cm_lcp *problem, const double *x, double *w);
 // x of the free rows with the others at their bounds, and w of those; work: n^2 + 4 n.
 bool cm_lcp_solve_free(const cm_lcp *problem, const uint8_t *sets, double *x, double *w,
                        double *work);
-// Where a row at a bound, or free, offends: the set it has to go to, else its own.
+// If a row at a bound, or free, offends: the set it has to go to, else its own.
 uint8_t cm_lcp_better(const cm_lcp *problem, uint8_t set, uint32_t j, double x, double w);
 // A set that bounds do not allow (a bound that is infinite) becomes free; equal bounds: LOWER.
 uint8_t cm_lcp_start_set(const cm_lcp *problem, uint8_t set, uint32_t j);

@@ -135,8 +135,8 @@ static void make_piece(const carom_volume_piece *from, uint32_t segments, cm_vol
     }
     const double *q = from->orientation;
     cm_dquat turn = cm_dquat_unit((cm_dquat){q[0], q[1], q[2], q[3]});
-    cm_volume_place place = {in(from->position), cm_dmat_from_quat(turn)};
-    cm_volume_piece_form(&form, &place, segments, piece);
+    cm_volume_transform transform = {in(from->position), cm_dmat_from_quat(turn)};
+    cm_volume_piece_form(&form, &transform, segments, piece);
 }
 
 static cm_volume_slip slip_at(const cm_volume_region *r, const carom_volume_piece pieces[2])
@@ -153,13 +153,13 @@ static cm_volume_slip slip_at(const cm_volume_region *r, const carom_volume_piec
 }
 
 // Size of the Coulomb force of coefficient `mu` along the motion, or against the stretch.
-static double limit_of(const cm_volume_rubbing *rubbing, const cm_volume_law *law, double mu,
-                       double gx, double gy, double turn)
+static double limit_of(const cm_volume_patch *patch, const cm_volume_law *law, double mu, double gx,
+                       double gy, double turn)
 {
-    cm_volume_shear f = cm_volume_rub(rubbing->work, law->stiffness, law->damping, &rubbing->slip,
-                                      gx + turn * rubbing->y, gy - turn * rubbing->x, turn);
-    f.m -= rubbing->x * f.y - rubbing->y * f.x;
-    return mu * cm_volume_shear_size(rubbing, &f);
+    cm_volume_shear f = cm_volume_coulomb(patch->work, law->stiffness, law->damping, &patch->slip,
+                                          gx + turn * patch->y, gy - turn * patch->x, turn);
+    f.m -= patch->x * f.y - patch->y * f.x;
+    return mu * cm_volume_shear_size(patch, &f);
 }
 
 static carom_wrench wrench_of(const cm_volume_region *r, cm_volume_push push)
@@ -184,15 +184,15 @@ static void touch(const carom_volume_piece pieces[2], const cm_volume_law *law, 
     cm_volume_slip slip = slip_at(r, pieces);
     cm_volume_push spring = cm_volume_spring(r, law->stiffness);
     cm_volume_push damper = cm_volume_damper(r, law->damping, &slip);
-    cm_volume_rubbing rubbing = cm_volume_rubbing_of(r, work, &slip);
-    double u = slip.x - slip.wn * rubbing.y, v = slip.y + slip.wn * rubbing.x;
-    out->kinetic = limit_of(&rubbing, law, law->kinetic, u, v, slip.wn);
-    cm_volume_shear shear = cm_volume_rub_step(&rubbing, law, r, dt, bristle, NULL);
-    cm_d3 middle = cm_d3_mad(cm_d3_mad(r->point, rubbing.x, r->t1), rubbing.y, r->t2);
+    cm_volume_patch patch = cm_volume_patch_of(r, work, &slip);
+    double u = slip.x - slip.wn * patch.y, v = slip.y + slip.wn * patch.x;
+    out->kinetic = limit_of(&patch, law, law->kinetic, u, v, slip.wn);
+    cm_volume_shear shear = cm_volume_friction_step(&patch, law, r, dt, bristle, NULL);
+    cm_d3 middle = cm_d3_mad(cm_d3_mad(r->point, patch.x, r->t1), patch.y, r->t2);
     cm_d3 f = cm_d3_mad(cm_d3_scale(shear.x, r->t1), shear.y, r->t2);
     cm_d3 m = cm_d3_scale(shear.m, r->normal);
-    out->most_static = limit_of(&rubbing, law, law->still, shear.x, shear.y,
-                                rubbing.turn > 0.0 ? shear.m * rubbing.area / rubbing.turn : 0.0);
+    out->most_static = limit_of(&patch, law, law->still, shear.x, shear.y,
+                                patch.turn > 0.0 ? shear.m * patch.area / patch.turn : 0.0);
     out->touching = true;
     out->normal = out_of(r->normal);
     out->depth = r->depth;

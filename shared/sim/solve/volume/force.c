@@ -1,4 +1,4 @@
-// What a pair does to its bodies in a step.
+// Forces of a pair on its bodies in a step.
 //
 // Springs push at once. Dampers and stuck friction act at the velocities that they leave: with W
 // the inverse mass of the pair's coordinates, D the damper and K the spring over the area, the
@@ -68,9 +68,10 @@ cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *
         cm_d3_add(start ? a->velocity0 : a->velocity, cm_d3_cross(wa, cm_d3_sub(at, a->position)));
     cm_d3 vb =
         cm_d3_add(start ? b->velocity0 : b->velocity, cm_d3_cross(wb, cm_d3_sub(at, b->position)));
-    cm_d3 v = cm_d3_sub(vb, va), w = cm_d3_sub(wb, wa), rub = cm_d3_add(v, pair->drift);
-    cm_volume_slip slip = {cm_d3_dot(r->t1, rub), cm_d3_dot(r->t2, rub), cm_d3_dot(r->normal, v),
-                           cm_d3_dot(r->t1, w),   cm_d3_dot(r->t2, w),   cm_d3_dot(r->normal, w)};
+    cm_d3 v = cm_d3_sub(vb, va), w = cm_d3_sub(wb, wa), surface = cm_d3_add(v, pair->drift);
+    cm_volume_slip slip = {cm_d3_dot(r->t1, surface), cm_d3_dot(r->t2, surface),
+                           cm_d3_dot(r->normal, v),   cm_d3_dot(r->t1, w),
+                           cm_d3_dot(r->t2, w),       cm_d3_dot(r->normal, w)};
     return slip;
 }
 
@@ -81,10 +82,10 @@ void cm_volume_make_axes(cm_volume_pair *pair, const cm_volume_body *a, const cm
     pair->along[0] = make_axis(a, b, at, r->normal, none);
     pair->along[1] = make_turn(a, b, r->t1);
     pair->along[2] = make_turn(a, b, r->t2);
-    if (!(pair->pressed > 0.0)) {
+    if (!(pair->normal_force > 0.0)) {
         return;
     }
-    at = cm_d3_mad(cm_d3_mad(at, pair->rubbing.x, r->t1), pair->rubbing.y, r->t2);
+    at = cm_d3_mad(cm_d3_mad(at, pair->patch.x, r->t1), pair->patch.y, r->t2);
     pair->across[0] = make_axis(a, b, at, r->t1, none);
     pair->across[1] = make_axis(a, b, at, r->t2, none);
     pair->across[2] = make_turn(a, b, r->normal);
@@ -104,8 +105,9 @@ static void push_normal(const cm_volume *volume, cm_volume_pair *pair, cm_volume
                      cm_d3_of(-half * r->ax, -half * r->axy, half * r->axx)};
         pair->damper = cm_volume_response(&w, &e);
     }
-    pair->pushed = cm_d3_of(h * pair->spring.force, h * pair->spring.mx, h * pair->spring.my);
-    cm_volume_apply(a, b, k, pair->pushed);
+    pair->normal_impulse =
+        cm_d3_of(h * pair->spring.force, h * pair->spring.mx, h * pair->spring.my);
+    cm_volume_apply(a, b, k, pair->normal_impulse);
 }
 
 static void push_stuck(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
@@ -113,15 +115,15 @@ static void push_stuck(const cm_volume *volume, cm_volume_pair *pair, cm_volume_
 {
     double h = volume->h, stiffness = h * pair->law.tangent_stiffness;
     double half = 0.5 * h * (pair->law.tangent_damping + stiffness);
-    double area = half * pair->rubbing.area, turn = half * pair->rubbing.turn;
+    double area = half * pair->patch.area, turn = half * pair->patch.turn;
     cm_dmat e = {cm_d3_of(area, 0.0, 0.0), cm_d3_of(0.0, area, 0.0), cm_d3_of(0.0, 0.0, turn)};
     pair->stuck = cm_volume_response(&pair->inverse_mass, &e);
-    area = -stiffness * pair->rubbing.area;
-    turn = -stiffness * pair->rubbing.turn;
-    pair->rubbed = cm_d3_of(area * cm_d3_dot(pair->region.t1, pair->bristle.stretch),
-                            area * cm_d3_dot(pair->region.t2, pair->bristle.stretch),
-                            turn * pair->bristle.twist);
-    cm_volume_apply(a, b, pair->across, pair->rubbed);
+    area = -stiffness * pair->patch.area;
+    turn = -stiffness * pair->patch.turn;
+    pair->friction_impulse = cm_d3_of(area * cm_d3_dot(pair->region.t1, pair->bristle.stretch),
+                                      area * cm_d3_dot(pair->region.t2, pair->bristle.stretch),
+                                      turn * pair->bristle.twist);
+    cm_volume_apply(a, b, pair->across, pair->friction_impulse);
 }
 
 void cm_volume_push_pair(cm_volume *volume, cm_volume_pair *pair)
@@ -132,8 +134,8 @@ void cm_volume_push_pair(cm_volume *volume, cm_volume_pair *pair)
     cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
     cm_volume_make_axes(pair, a, b);
     push_normal(volume, pair, a, b);
-    pair->rubbed = cm_d3_of(0.0, 0.0, 0.0);
-    if (pair->pressed > 0.0 && pair->sticks) {
+    pair->friction_impulse = cm_d3_of(0.0, 0.0, 0.0);
+    if (pair->normal_force > 0.0 && pair->sticks) {
         push_stuck(volume, pair, a, b);
     }
 }
@@ -143,7 +145,7 @@ static void damp_normal(const cm_volume *volume, cm_volume_pair *pair, cm_volume
 {
     if (!volume->deepest) {
         cm_d3 p = cm_dmat_mul(&pair->damper, cm_volume_speeds(a, b, pair->along));
-        pair->pushed = cm_d3_add(pair->pushed, p);
+        pair->normal_impulse = cm_d3_add(pair->normal_impulse, p);
         cm_volume_apply(a, b, pair->along, p);
     }
 }
@@ -151,8 +153,8 @@ static void damp_normal(const cm_volume *volume, cm_volume_pair *pair, cm_volume
 static void damp_stuck(cm_volume_pair *pair, cm_volume_body *a, cm_volume_body *b)
 {
     if (pair->sticks) {
-        cm_d3 p = cm_dmat_mul(&pair->stuck, cm_volume_rubbing_speeds(pair, a, b));
-        pair->rubbed = cm_d3_add(pair->rubbed, p);
+        cm_d3 p = cm_dmat_mul(&pair->stuck, cm_volume_slip_speeds(pair, a, b));
+        pair->friction_impulse = cm_d3_add(pair->friction_impulse, p);
         cm_volume_apply(a, b, pair->across, p);
     }
 }
@@ -172,8 +174,9 @@ void cm_volume_report(cm_volume *volume, const cm_volume_pair *pair)
     if (!a->reports && !b->reports) {
         return;
     }
-    const double p[6] = {pair->pushed.x, pair->pushed.y, pair->pushed.z,
-                         pair->rubbed.x, pair->rubbed.y, pair->rubbed.z};
+    const double p[6] = {pair->normal_impulse.x,   pair->normal_impulse.y,
+                         pair->normal_impulse.z,   pair->friction_impulse.x,
+                         pair->friction_impulse.y, pair->friction_impulse.z};
     for (uint32_t i = 0; i < 6; i++) {
         const cm_volume_axis *k = i < 3 ? &pair->along[i] : &pair->across[i - 3];
         if (p[i] != 0.0) {
@@ -193,13 +196,13 @@ void cm_volume_settle_pair(cm_volume *volume, cm_volume_pair *pair)
     cm_volume_body *a = &volume->bodies[pair->body_a], *b = &volume->bodies[pair->body_b];
     damp_stuck(pair, a, b);
     damp_normal(volume, pair, a, b);
-    if (pair->pushed.x < 0.0) {
-        cm_volume_apply(a, b, pair->along, cm_d3_scale(-1.0, pair->pushed));
-        pair->pushed = cm_d3_of(0.0, 0.0, 0.0);
+    if (pair->normal_impulse.x < 0.0) {
+        cm_volume_apply(a, b, pair->along, cm_d3_scale(-1.0, pair->normal_impulse));
+        pair->normal_impulse = cm_d3_of(0.0, 0.0, 0.0);
     }
-    pair->impulse += pair->pushed.x;
-    if (pair->pressed > 0.0) {
-        cm_volume_settle_rubbing(volume, pair, a, b);
+    pair->impulse += pair->normal_impulse.x;
+    if (pair->normal_force > 0.0) {
+        cm_volume_settle_friction(volume, pair, a, b);
     }
     cm_volume_report(volume, pair);
 }

@@ -16,7 +16,7 @@ typedef enum cm_volume_mode {
     CM_VOLUME_KINETIC = 2,
 } cm_volume_mode;
 
-// What is remembered of a touching pair.
+// Memory of a touching pair.
 typedef struct cm_volume_bristle {
     uint32_t mode;
     cm_d3 stretch; // m, in the contact plane
@@ -29,38 +29,38 @@ typedef struct cm_volume_law {
     double kinetic, still;                     // coefficients of friction; still at least kinetic
 } cm_volume_law;
 
-// What rubs: a region with its polyhedron, or (work NULL) one point with a normal force, of area 1
-// and without extent.
-typedef struct cm_volume_rubbing {
+// The patch that carries friction: a region with its polyhedron, or (work NULL) one point with a
+// normal force, of area 1 and without extent.
+typedef struct cm_volume_patch {
     const cm_volume_work *work;
     double force;      // N along the normal, of a point
     double area, turn; // m^2, and its second moment about the middle, m^4
     double x, y;       // middle of the area
     cm_volume_slip slip;
-} cm_volume_rubbing;
+} cm_volume_patch;
 
-// How the area rubs, from a region; slip is of c0.
-cm_volume_rubbing cm_volume_rubbing_of(const cm_volume_region *region, const cm_volume_work *work,
-                                       const cm_volume_slip *slip);
+// The patch of a region; slip is of c0.
+cm_volume_patch cm_volume_patch_of(const cm_volume_region *region, const cm_volume_work *work,
+                                   const cm_volume_slip *slip);
 
 // Size of a force and torque about the middle: sqrt(f^2 + m^2 / l^2), l^2 = turn / area.
-double cm_volume_shear_size(const cm_volume_rubbing *rubbing, const cm_volume_shear *shear);
+double cm_volume_shear_size(const cm_volume_patch *patch, const cm_volume_shear *shear);
 
 // One step of the machine: adds the displacement of `dt` seconds at the present velocities to the
 // stretch (not on first touch), chooses the state, and gives the force and torque on a at the
 // middle of the area. In the kinetic state the stretch is set so that the static force equals it.
 // In the static state `grip` (may be NULL) gets the size of friction of coefficient 1 along that
 // force, N; 0 where it has no direction.
-cm_volume_shear cm_volume_rub_step(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
-                                   const cm_volume_region *region, double dt,
-                                   cm_volume_bristle *bristle, double *grip);
+cm_volume_shear cm_volume_friction_step(const cm_volume_patch *patch, const cm_volume_law *law,
+                                        const cm_volume_region *region, double dt,
+                                        cm_volume_bristle *bristle, double *grip);
 
 // Size of friction of coefficient 1 along the static spring, or where there is none along the slip.
-double cm_volume_grip(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
+double cm_volume_grip(const cm_volume_patch *patch, const cm_volume_law *law,
                       const cm_volume_region *region, const cm_volume_bristle *bristle);
 
 // Sets the stretch so that the static force is `shear` at the present velocities.
-void cm_volume_stretch_to(const cm_volume_rubbing *rubbing, const cm_volume_law *law,
+void cm_volume_stretch_to(const cm_volume_patch *patch, const cm_volume_law *law,
                           const cm_volume_region *region, const cm_volume_shear *shear,
                           cm_volume_bristle *bristle);
 

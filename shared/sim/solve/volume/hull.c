@@ -41,7 +41,7 @@ static void begin(cm_volume_work *work, double radius)
     work->facet_count = 4;
 }
 
-// Where the planes of a facet meet. False where they nearly do not.
+// The point in which the planes of a facet meet. False where they nearly do not.
 static bool meet(const cm_volume_work *work, cm_volume_facet *facet)
 {
     uint16_t i = facet->plane[0], j = facet->plane[1], k = facet->plane[2];
@@ -242,7 +242,7 @@ static bool choose_planes(const cm_volume_piece *a, const cm_volume_piece *b, do
     double slop = 1.0e-10 * size;
     memset(codes_a, 0, a->vertex_count * sizeof *codes_a);
     memset(codes_b, 0, b->vertex_count * sizeof *codes_b);
-    // Where two faces lie in one plane, the second's counts.
+    // If two faces lie in one plane, the second's counts.
     outside(a, b, slop, -slop, codes_a, passed_b);
     outside(b, a, slop, slop, codes_b, passed_a);
     uint64_t all = ~0ull;

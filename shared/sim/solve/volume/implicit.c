@@ -82,7 +82,7 @@ static void set_rows(cm_volume_pair *pair, cm_d3 o)
     set_row(rows[0], r->normal, cm_d3_cross(at, r->normal));
     set_row(rows[1], none, r->t1);
     set_row(rows[2], none, r->t2);
-    at = cm_d3_mad(cm_d3_mad(at, pair->rubbing.x, r->t1), pair->rubbing.y, r->t2);
+    at = cm_d3_mad(cm_d3_mad(at, pair->patch.x, r->t1), pair->patch.y, r->t2);
     set_row(rows[3], r->t1, cm_d3_cross(at, r->t1));
     set_row(rows[4], r->t2, cm_d3_cross(at, r->t2));
     set_row(rows[5], none, cm_d3_scale(pair->implicit.reach, r->normal));
@@ -117,7 +117,7 @@ static void set_pair(const cm_volume *volume, cm_volume_pair *pair, cm_d3 o)
     const cm_volume_region *r = &pair->region;
     const cm_volume_law *law = &pair->law;
     double h = volume->h, e = h * (law->damping + h * law->stiffness);
-    row->reach = __builtin_sqrt(pair->rubbing.turn / r->area);
+    row->reach = __builtin_sqrt(pair->patch.turn / r->area);
     set_rows(pair, o);
     row->normal = (cm_dmat){cm_d3_of(e * r->area, e * r->ay, -e * r->ax),
                             cm_d3_of(e * r->ay, e * r->ayy, -e * r->axy),
@@ -136,7 +136,7 @@ static void set_pair(const cm_volume *volume, cm_volume_pair *pair, cm_d3 o)
     row->drift[1] = cm_d3_dot(r->t2, pair->drift);
 }
 
-// What acts at the motion m, and, where `slope` is not NULL, how it changes with it.
+// Impulses at the motion m, and, where `slope` is not NULL, how it changes with it.
 static void evaluate(cm_volume_pair *pair, const motion *m, double slope[6][6])
 {
     cm_volume_implicit *row = &pair->implicit;
@@ -147,18 +147,18 @@ static void evaluate(cm_volume_pair *pair, const motion *m, double slope[6][6])
             s[i] += row->rows[i][k] * m->v[k];
         }
     }
-    cm_d3 rub = cm_d3_of(s[3] + row->drift[0], s[4] + row->drift[1], s[5]);
-    cm_d3 q = cm_d3_mad(row->stuck_start, row->stuck, rub);
-    pair->pushed =
+    cm_d3 slip = cm_d3_of(s[3] + row->drift[0], s[4] + row->drift[1], s[5]);
+    cm_d3 q = cm_d3_mad(row->stuck_start, row->stuck, slip);
+    pair->normal_impulse =
         cm_d3_add(row->normal_start, cm_dmat_mul(&row->normal, cm_d3_of(s[0], s[1], s[2])));
-    double most = row->friction * pair->pushed.x, size = cm_d3_length(q);
+    double most = row->friction * pair->normal_impulse.x, size = cm_d3_length(q);
     row->slides = size > most;
-    if (!(pair->pushed.x > 0.0)) {
-        pair->pushed = pair->rubbed = cm_d3_of(0.0, 0.0, 0.0);
+    if (!(pair->normal_impulse.x > 0.0)) {
+        pair->normal_impulse = pair->friction_impulse = cm_d3_of(0.0, 0.0, 0.0);
         return;
     }
     double share = row->slides ? most / size : 1.0;
-    pair->rubbed = cm_d3_scale(share, q);
+    pair->friction_impulse = cm_d3_scale(share, q);
     if (slope == NULL) {
         return;
     }
@@ -199,8 +199,9 @@ static void evaluate(cm_volume_pair *pair, const motion *m, double slope[6][6])
 // Adds the pair's impulses, as force and torque about the group's point.
 static void add_impulse(const cm_volume_pair *pair, double f[6])
 {
-    const double p[6] = {pair->pushed.x, pair->pushed.y, pair->pushed.z,
-                         pair->rubbed.x, pair->rubbed.y, pair->rubbed.z};
+    const double p[6] = {pair->normal_impulse.x,   pair->normal_impulse.y,
+                         pair->normal_impulse.z,   pair->friction_impulse.x,
+                         pair->friction_impulse.y, pair->friction_impulse.z};
     for (uint32_t j = 0; j < 6; j++) {
         for (uint32_t i = 0; i < 6; i++) {
             f[i] += pair->implicit.rows[j][i] * p[j];
@@ -476,7 +477,7 @@ static cm_d3 moved_to(const cm_volume_pair *pair, cm_d3 p, double sign)
     return cm_d3_of(p.x, p.y + cm_d3_dot(r->t1, arm), p.z + cm_d3_dot(r->t2, arm));
 }
 
-// What the pairs that touched before did at the end of the last step, or nearly.
+// Impulses that pairs which touched before had at the end of the last step, or nearly.
 static void begin_group(cm_volume *volume, const group *g, const motion *m, double f[6])
 {
     for (uint32_t i = 0; i < 6; i++) {
@@ -485,14 +486,14 @@ static void begin_group(cm_volume *volume, const group *g, const motion *m, doub
     for (uint32_t i = g->first; i < g->end; i++) {
         cm_volume_pair *pair = pair_of(volume, i);
         if (pair->meets) {
-            cm_d3 pushed = moved_to(pair, pair->pressed_by, -1.0);
+            cm_d3 pushed = moved_to(pair, pair->normal_about_origin, -1.0);
             evaluate(pair, m, NULL);
-            pair->pushed = pushed;
+            pair->normal_impulse = pushed;
             double most = pair->implicit.friction * pushed.x;
-            double size = cm_d3_length(pair->rubbed);
+            double size = cm_d3_length(pair->friction_impulse);
             bool slides = pair->bristle.mode == CM_VOLUME_KINETIC && size > 0.0;
-            pair->rubbed =
-                slides ? cm_d3_scale(most / size, pair->rubbed) : pair->implicit.stuck_start;
+            pair->friction_impulse = slides ? cm_d3_scale(most / size, pair->friction_impulse)
+                                            : pair->implicit.stuck_start;
             add_impulse(pair, f);
         }
     }
@@ -522,13 +523,13 @@ void cm_volume_begin_implicit(cm_volume *volume)
     }
 }
 
-// What friction keeps: the stretch that gives its force at the step's end.
+// Friction keeps the stretch that gives its force at the step's end.
 static void keep(cm_volume_pair *pair)
 {
     cm_volume_implicit *row = &pair->implicit;
-    pair->rubbed.z *= row->reach;
-    pair->impulse += pair->pushed.x;
-    pair->pressed_by = moved_to(pair, pair->pushed, 1.0);
+    pair->friction_impulse.z *= row->reach;
+    pair->impulse += pair->normal_impulse.x;
+    pair->normal_about_origin = moved_to(pair, pair->normal_impulse, 1.0);
     if (row->slides) {
         pair->bristle = (cm_volume_bristle){.mode = CM_VOLUME_KINETIC};
     } else if (pair->bristle.mode == CM_VOLUME_KINETIC) {

@@ -79,7 +79,7 @@ static double open_damping(const cm_volume *volume, double stiffness, double mas
     return volume->deepest ? cm_d_min(damping, 0.25 * mass / volume->h) : damping;
 }
 
-// What stands on something that nothing moves stands firmly. Between two that move the sweeps have
+// A body on something that nothing moves stands firmly. Between two that move the sweeps have
 // to bring each to the other, which they do for what is softer.
 static double firm(const cm_volume *volume, const cm_volume_pair *pair)
 {

@@ -39,17 +39,17 @@ static bool make_piece(const carom_world *world, const cm_volume *volume,
     carom_shape_type type = (carom_shape_type)shape->type;
     const carom_hull *hull =
         shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
-    cm_volume_place place = {cm_d3_sub(row->position, pair->origin), row->rotation};
+    cm_volume_transform transform = {cm_d3_sub(row->position, pair->origin), row->rotation};
     if (core && (type == CAROM_SHAPE_SPHERE || type == CAROM_SHAPE_CAPSULE)) {
         cm_volume_form form = {.type = type,
                                .size = {(double)shape->size[0], (double)shape->size[1]}};
-        cm_volume_core(&form, &place, piece);
+        cm_volume_core(&form, &transform, piece);
         return true;
     }
     if (pair->is_implicit && cm_d3_dot(pair->normal, pair->normal) > 0.5) {
-        place.rotation = cm_volume_facing(type, &place.rotation, pair->normal);
+        transform.rotation = cm_volume_facing(type, &transform.rotation, pair->normal);
     }
-    return cm_volume_piece_make(shape, hull, &place, volume->segments, piece);
+    return cm_volume_piece_make(shape, hull, &transform, volume->segments, piece);
 }
 
 bool cm_volume_make_pieces(const carom_world *world, const cm_volume *volume,
@@ -78,7 +78,7 @@ static void find_rollers(const carom_world *world, const cm_volume *volume, cm_v
     }
 }
 
-// What is round has the direction of the nearest points of its core, so that facets turn no normal.
+// A round shape has the direction of the nearest points of its core, so that facets turn no normal.
 static void find_round_normal(const carom_world *world, const cm_volume *volume,
                               cm_volume_pair *pair)
 {
@@ -175,7 +175,7 @@ void cm_volume_load_pairs(const carom_world *world, const cm_scratch *scratch, c
             pair->bristle.mode = last->friction_state;
             pair->bristle.stretch = cm_d3_from(last->stretch);
             pair->bristle.twist = (double)last->twist;
-            pair->pressed_by = cm_d3_scale(volume->h, cm_d3_from(last->pressed));
+            pair->normal_about_origin = cm_d3_scale(volume->h, cm_d3_from(last->normal_force));
         } else {
             pair->normal = first_normal(world, volume, pair);
         }
@@ -246,24 +246,25 @@ static bool meet(cm_volume *volume, cm_volume_pair *pair)
 }
 
 // Force max(0, k d - b v) at the vertex, v the speed at which they part.
-static void press_point(cm_volume_pair *pair, const cm_volume_slip *slip)
+static void push_point(cm_volume_pair *pair, const cm_volume_slip *slip)
 {
     double force = pair->law.stiffness * pair->region.depth + pair->law.damping * slip->n;
-    pair->pressed = force > 0.0 ? force : 0.0;
-    pair->spring = (cm_volume_push){pair->pressed, 0.0, 0.0};
-    pair->rubbing = (cm_volume_rubbing){.force = pair->pressed, .area = 1.0, .slip = *slip};
+    pair->normal_force = force > 0.0 ? force : 0.0;
+    pair->spring = (cm_volume_push){pair->normal_force, 0.0, 0.0};
+    pair->patch = (cm_volume_patch){.force = pair->normal_force, .area = 1.0, .slip = *slip};
 }
 
-static void press(const cm_volume *volume, cm_volume_pair *pair, const cm_volume_slip *slip)
+static void find_normal_force(const cm_volume *volume, cm_volume_pair *pair,
+                              const cm_volume_slip *slip)
 {
     if (volume->deepest) {
-        press_point(pair, slip);
+        push_point(pair, slip);
         return;
     }
     pair->spring = cm_volume_spring(&pair->region, pair->law.stiffness);
-    pair->pressed =
+    pair->normal_force =
         pair->spring.force + cm_volume_damper(&pair->region, pair->law.damping, slip).force;
-    pair->rubbing = cm_volume_rubbing_of(&pair->region, volume->work, slip);
+    pair->patch = cm_volume_patch_of(&pair->region, volume->work, slip);
 }
 
 // The stretch turns with the surfaces, by their mean; and what the machine adds to it, h u with u
@@ -288,18 +289,18 @@ static void carry_stretch(const cm_volume *volume, cm_volume_pair *pair)
 }
 
 // The machine of friction at the start of the step. Whether static friction breaks is decided at
-// the step's end (rubbing.c): the damper at the start's velocity would be far more than the one
+// the step's end (cone.c): the damper at the start's velocity would be far more than the one
 // that acts. A deepest point is explicit in all, as the source has it.
-static void rub(const cm_volume *volume, cm_volume_pair *pair)
+static void find_friction(const cm_volume *volume, cm_volume_pair *pair)
 {
     double most, h = volume->h;
     cm_volume_bristle before = pair->bristle;
     pair->shear =
-        cm_volume_rub_step(&pair->rubbing, &pair->law, &pair->region, h, &pair->bristle, &most);
-    pair->grip = most > 0.0 ? most / pair->pressed : 1.0;
+        cm_volume_friction_step(&pair->patch, &pair->law, &pair->region, h, &pair->bristle, &most);
+    pair->grip = most > 0.0 ? most / pair->normal_force : 1.0;
     bool broke = before.mode == CM_VOLUME_STATIC && pair->bristle.mode == CM_VOLUME_KINETIC;
     if (broke && !volume->deepest) {
-        cm_volume_slip u = cm_volume_slip_at(volume, pair, pair->rubbing.x, pair->rubbing.y, true);
+        cm_volume_slip u = cm_volume_slip_at(volume, pair, pair->patch.x, pair->patch.y, true);
         pair->bristle = before;
         pair->bristle.stretch = cm_d3_mad(pair->bristle.stretch, -h * u.x, pair->region.t1);
         pair->bristle.stretch = cm_d3_mad(pair->bristle.stretch, -h * u.y, pair->region.t2);
@@ -316,16 +317,15 @@ static void begin_friction(const cm_volume *volume, cm_volume_pair *pair)
     cm_volume_law law = pair->law;
     law.damping = 0.0;
     pair->spring = cm_volume_spring(r, law.stiffness);
-    pair->pressed = pair->spring.force;
+    pair->normal_force = pair->spring.force;
     double x = r->hx / r->volume, y = r->hy / r->volume;
     cm_volume_slip u = cm_volume_slip_at(volume, pair, x, y, true);
-    pair->rubbing =
-        (cm_volume_rubbing){.work = volume->work, .area = r->area, .x = x, .y = y, .slip = u};
-    pair->rubbing.turn =
-        r->axx + r->ayy - 2.0 * (x * r->ax + y * r->ay) + r->area * (x * x + y * y);
-    pair->rubbing.turn = cm_d_max(pair->rubbing.turn, 0.0);
-    pair->rubbing.slip.x += u.wn * y; // of c0
-    pair->rubbing.slip.y -= u.wn * x;
+    pair->patch =
+        (cm_volume_patch){.work = volume->work, .area = r->area, .x = x, .y = y, .slip = u};
+    pair->patch.turn = r->axx + r->ayy - 2.0 * (x * r->ax + y * r->ay) + r->area * (x * x + y * y);
+    pair->patch.turn = cm_d_max(pair->patch.turn, 0.0);
+    pair->patch.slip.x += u.wn * y; // of c0
+    pair->patch.slip.y -= u.wn * x;
     if (bristle->mode == CM_VOLUME_NONE) {
         *bristle = (cm_volume_bristle){.mode = CM_VOLUME_STATIC};
     } else if (bristle->mode == CM_VOLUME_STATIC) {
@@ -335,8 +335,8 @@ static void begin_friction(const cm_volume *volume, cm_volume_pair *pair)
         bristle->stretch = cm_d3_mad(bristle->stretch, -h * u.y, r->t2);
         bristle->twist -= h * u.wn;
     }
-    pair->implicit.grip = cm_volume_grip(&pair->rubbing, &law, r, bristle) / pair->pressed;
-    pair->rubbing.work = NULL;
+    pair->implicit.grip = cm_volume_grip(&pair->patch, &law, r, bristle) / pair->normal_force;
+    pair->patch.work = NULL;
 }
 
 void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_pair *pair)
@@ -356,7 +356,7 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
     }
     if (!pair->meets) {
         pair->bristle = (cm_volume_bristle){0};
-        pair->pressed_by = cm_d3_of(0.0, 0.0, 0.0);
+        pair->normal_about_origin = cm_d3_of(0.0, 0.0, 0.0);
         return;
     }
     if (pair->sensor) {
@@ -370,17 +370,17 @@ void cm_volume_meet_pair(const carom_world *world, cm_volume *volume, cm_volume_
         begin_friction(volume, pair);
         return;
     }
-    press(volume, pair, &slip);
-    if (!(pair->pressed > 0.0)) {
+    find_normal_force(volume, pair, &slip);
+    if (!(pair->normal_force > 0.0)) {
         pair->bristle.stretch = cm_d3_of(0.0, 0.0, 0.0);
         pair->bristle.twist = 0.0;
         pair->shear = (cm_volume_shear){0};
         return;
     }
     carry_stretch(volume, pair);
-    rub(volume, pair);
+    find_friction(volume, pair);
     pair->sticks = pair->bristle.mode == CM_VOLUME_STATIC;
-    pair->rubbing.work = NULL; // the next pair's by then
+    pair->patch.work = NULL; // the next pair's by then
 }
 
 // Near at the end of the tick? Where they do not touch, the direction is found anew.
@@ -423,11 +423,11 @@ static void store_row(const carom_world *world, const cm_volume *volume, const c
                               .stretch = cm_d3_round(pair->bristle.stretch),
                               .twist = (float)pair->bristle.twist};
     if (pair->is_implicit && pair->meets && !pair->sensor) {
-        to->pressed = cm_d3_round(cm_d3_scale(1.0 / volume->h, pair->pressed_by));
+        to->normal_force = cm_d3_round(cm_d3_scale(1.0 / volume->h, pair->normal_about_origin));
     }
     if (!cm_vec_is_finite(to->stretch) || !cm_is_finite(to->twist) ||
-        !cm_vec_is_finite(to->pressed)) {
-        to->pressed = cm_vec(0.0f, 0.0f, 0.0f);
+        !cm_vec_is_finite(to->normal_force)) {
+        to->normal_force = cm_vec(0.0f, 0.0f, 0.0f);
         to->friction_state = CM_VOLUME_NONE;
         to->stretch = cm_vec(0.0f, 0.0f, 0.0f);
         to->twist = 0.0f;

@@ -14,23 +14,24 @@ static const uint16_t box_first[7] = {0, 4, 8, 12, 16, 20, 24};
 static const uint16_t box_loop[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
                                       2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
 
-static cm_d3 put(const cm_volume_place *place, cm_d3 local)
+static cm_d3 put(const cm_volume_transform *transform, cm_d3 local)
 {
-    return cm_d3_add(place->position, cm_dmat_mul(&place->rotation, local));
+    return cm_d3_add(transform->position, cm_dmat_mul(&transform->rotation, local));
 }
 
-static void make_box(const double *half, const cm_volume_place *place, cm_volume_piece *piece)
+static void make_box(const double *half, const cm_volume_transform *transform,
+                     cm_volume_piece *piece)
 {
-    const cm_d3 axes[3] = {place->rotation.x, place->rotation.y, place->rotation.z};
+    const cm_d3 axes[3] = {transform->rotation.x, transform->rotation.y, transform->rotation.z};
     piece->box = true;
     piece->vertex_count = 8;
     piece->face_count = 6;
-    piece->center = place->position;
+    piece->center = transform->position;
     piece->first = box_first;
     piece->loop = box_loop;
     piece->size = __builtin_sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
     for (uint32_t k = 0; k < 3; k++) {
-        double middle = cm_d3_dot(axes[k], place->position);
+        double middle = cm_d3_dot(axes[k], transform->position);
         piece->axis[k] = cm_d3_scale(half[k], axes[k]);
         piece->normals[2 * k] = cm_d3_scale(-1.0, axes[k]);
         piece->normals[2 * k + 1] = axes[k];
@@ -50,13 +51,14 @@ static void make_box(const double *half, const cm_volume_place *place, cm_volume
     piece->vertices[7] = cm_d3_sub(high, a);
 }
 
-static void make_plane(const double *size, const cm_volume_place *place, cm_volume_piece *piece)
+static void make_plane(const double *size, const cm_volume_transform *transform,
+                       cm_volume_piece *piece)
 {
     cm_d3 n = cm_d3_unit(cm_d3_of(size[0], size[1], size[2]));
     piece->half_space = true;
     piece->face_count = 1;
-    piece->normals[0] = cm_dmat_mul(&place->rotation, n);
-    piece->offsets[0] = size[3] + cm_d3_dot(piece->normals[0], place->position);
+    piece->normals[0] = cm_dmat_mul(&transform->rotation, n);
+    piece->offsets[0] = size[3] + cm_d3_dot(piece->normals[0], transform->position);
     piece->center = cm_d3_scale(piece->offsets[0], piece->normals[0]);
 }
 
@@ -86,16 +88,17 @@ static void fit_planes(cm_volume_piece *piece)
     }
 }
 
-static void make_hull(const cm_volume_form *form, const cm_volume_place *place,
+static void make_hull(const cm_volume_form *form, const cm_volume_transform *transform,
                       cm_volume_piece *piece)
 {
     const carom_hull *hull = form->hull;
     piece->vertex_count = hull->vertex_count;
     piece->face_count = hull->face_count;
-    piece->center = put(place, cm_d3_of(hull->centroid[0], hull->centroid[1], hull->centroid[2]));
+    piece->center =
+        put(transform, cm_d3_of(hull->centroid[0], hull->centroid[1], hull->centroid[2]));
     for (uint32_t i = 0; i < hull->vertex_count; i++) {
         cm_d3 v = form->vertices != NULL ? form->vertices[i] : cm_d3_from(hull->vertices[i]);
-        piece->vertices[i] = put(place, v);
+        piece->vertices[i] = put(transform, v);
     }
     for (uint32_t f = 0; f <= hull->face_count; f++) {
         piece->own_first[f] = hull->first[f];
@@ -120,7 +123,7 @@ static void add_face(cm_volume_piece *piece, uint32_t a, uint32_t b, uint32_t c,
 
 // Rings about the axis y from the top down: ring i at height y[i] with radius r[i]; a radius of 0
 // at either end is a pole, else a cap closes it.
-static void make_rings(const cm_volume_place *place, const double *y, const double *r,
+static void make_rings(const cm_volume_transform *transform, const double *y, const double *r,
                        uint32_t rings, uint32_t segments, cm_volume_piece *piece)
 {
     uint32_t start[CM_VOLUME_ROUND + 2];
@@ -131,7 +134,7 @@ static void make_rings(const cm_volume_place *place, const double *y, const doub
         for (uint32_t k = 0; k < count; k++) {
             double angle = 2.0 * CM_PI * (double)k / (double)segments;
             cm_d3 v = cm_d3_of(r[i] * cm_sin(angle), y[i], r[i] * cm_cos(angle));
-            piece->vertices[piece->vertex_count++] = put(place, v);
+            piece->vertices[piece->vertex_count++] = put(transform, v);
         }
     }
     for (uint32_t i = 0; i + 1 < rings; i++) {
@@ -156,12 +159,12 @@ static void make_rings(const cm_volume_place *place, const double *y, const doub
             piece->own_first[++piece->face_count] = (uint16_t)at;
         }
     }
-    piece->center = place->position;
+    piece->center = transform->position;
     fit_planes(piece);
 }
 
-static void make_ball(double radius, double half, const cm_volume_place *place, uint32_t segments,
-                      cm_volume_piece *piece)
+static void make_ball(double radius, double half, const cm_volume_transform *transform,
+                      uint32_t segments, cm_volume_piece *piece)
 {
     double y[CM_VOLUME_ROUND + 2], r[CM_VOLUME_ROUND + 2];
     uint32_t rings = 0, steps = segments / 2 < 2 ? 2 : segments / 2;
@@ -179,7 +182,7 @@ static void make_ball(double radius, double half, const cm_volume_place *place, 
             rings++;
         }
     }
-    make_rings(place, y, r, rings, segments, piece);
+    make_rings(transform, y, r, rings, segments, piece);
 }
 
 cm_dmat cm_volume_facing(carom_shape_type type, const cm_dmat *rotation, cm_d3 normal)
@@ -199,21 +202,21 @@ cm_dmat cm_volume_facing(carom_shape_type type, const cm_dmat *rotation, cm_d3 n
     return r;
 }
 
-void cm_volume_core(const cm_volume_form *form, const cm_volume_place *place,
+void cm_volume_core(const cm_volume_form *form, const cm_volume_transform *transform,
                     cm_volume_piece *piece)
 {
-    cm_d3 arm = cm_d3_scale(form->size[1], place->rotation.y);
+    cm_d3 arm = cm_d3_scale(form->size[1], transform->rotation.y);
     bool capsule = form->type == CAROM_SHAPE_CAPSULE;
     piece->vertex_count = capsule ? 2 : 1;
     piece->face_count = 0;
     piece->half_space = piece->box = false;
     piece->size = form->size[0];
-    piece->center = place->position;
-    piece->vertices[0] = capsule ? cm_d3_add(place->position, arm) : place->position;
-    piece->vertices[1] = cm_d3_sub(place->position, arm);
+    piece->center = transform->position;
+    piece->vertices[0] = capsule ? cm_d3_add(transform->position, arm) : transform->position;
+    piece->vertices[1] = cm_d3_sub(transform->position, arm);
 }
 
-bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *place,
+bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_transform *transform,
                           uint32_t segments, cm_volume_piece *piece)
 {
     uint32_t round = segments < CM_VOLUME_ROUND ? segments : CM_VOLUME_ROUND;
@@ -226,37 +229,38 @@ bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *pla
     piece->loop = piece->own_loop;
     switch (form->type) {
     case CAROM_SHAPE_BOX:
-        make_box(form->size, place, piece);
+        make_box(form->size, transform, piece);
         return true;
     case CAROM_SHAPE_PLANE:
-        make_plane(form->size, place, piece);
+        make_plane(form->size, transform, piece);
         return true;
     case CAROM_SHAPE_SPHERE:
-        make_ball(radius, 0.0, place, round, piece);
+        make_ball(radius, 0.0, transform, round, piece);
         return true;
     case CAROM_SHAPE_CAPSULE:
-        make_ball(radius, half, place, round, piece);
+        make_ball(radius, half, transform, round, piece);
         return true;
     case CAROM_SHAPE_CYLINDER:
-        make_rings(place, y, r, 2, segments, piece);
+        make_rings(transform, y, r, 2, segments, piece);
         return true;
     default:
         if (form->hull == NULL) {
             return false;
         }
-        make_hull(form, place, piece);
+        make_hull(form, transform, piece);
         return true;
     }
 }
 
 bool cm_volume_piece_make(const cm_shape *shape, const carom_hull *hull,
-                          const cm_volume_place *place, uint32_t segments, cm_volume_piece *piece)
+                          const cm_volume_transform *transform, uint32_t segments,
+                          cm_volume_piece *piece)
 {
     cm_volume_form form = {.type = (carom_shape_type)shape->type, .hull = hull};
     for (uint32_t i = 0; i < 4; i++) {
         form.size[i] = (double)shape->size[i];
     }
-    return cm_volume_piece_form(&form, place, segments, piece);
+    return cm_volume_piece_form(&form, transform, segments, piece);
 }
 
 uint32_t cm_volume_support(const cm_volume_piece *piece, cm_d3 d)

@@ -39,11 +39,11 @@ typedef struct cm_volume_piece {
     uint16_t own_loop[CM_VOLUME_LOOP];
 } cm_volume_piece;
 
-// Where a shape is: position less the origin, rotation in columns.
-typedef struct cm_volume_place {
+// Transform of a shape: position less the origin, rotation in columns.
+typedef struct cm_volume_transform {
     cm_d3 position;
     cm_dmat rotation;
-} cm_volume_place;
+} cm_volume_transform;
 
 // A shape in binary64, sizes as in cm_shape. A hull's vertices may be given in their exact places,
 // in the order of the hull's; NULL takes the hull's own.
@@ -54,20 +54,21 @@ typedef struct cm_volume_form {
     const cm_d3 *vertices;
 } cm_volume_form;
 
-bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_place *place,
+bool cm_volume_piece_form(const cm_volume_form *form, const cm_volume_transform *transform,
                           uint32_t segments, cm_volume_piece *piece);
 
 // The piece of a shape. `hull` is a hull's geometry, else NULL; `segments` facets what is round.
 // False for a shape that is no piece (a hull that is not there).
 bool cm_volume_piece_make(const cm_shape *shape, const carom_hull *hull,
-                          const cm_volume_place *place, uint32_t segments, cm_volume_piece *piece);
+                          const cm_volume_transform *transform, uint32_t segments,
+                          cm_volume_piece *piece);
 
 // Axes of a round shape that face the direction `normal`, from the shape outward or inward: a
 // sphere's pole, the meridian of a capsule or cylinder. What is round about an axis is the same
 // turned about it; so faceted, it rolls as what is round does. Other shapes keep theirs.
 cm_dmat cm_volume_facing(carom_shape_type type, const cm_dmat *rotation, cm_d3 normal);
 // The middle of a sphere, or the axis of a capsule within its caps: a piece of one or two vertices.
-void cm_volume_core(const cm_volume_form *form, const cm_volume_place *place,
+void cm_volume_core(const cm_volume_form *form, const cm_volume_transform *transform,
                     cm_volume_piece *piece);
 
 // Index of the vertex farthest along d, the lowest on ties. Not of half-spaces.

@@ -1,4 +1,4 @@
-// How many substeps a tick takes.
+// Number of substeps of a tick.
 //
 // Only the spring is explicit, so only it asks for short steps: semi-implicit Euler is stable for
 // w h < 2, and we take w h <= 1/2. For a body of mass m, w^2 = 4 k A / m, with A the section of its

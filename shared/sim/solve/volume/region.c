@@ -256,20 +256,21 @@ static void field_at(cm_d3 p, double gx, double gy, double turn, double *x, doub
     *y = s * v;
 }
 
-typedef struct rubbed {
+typedef struct shear_sample {
     double x, y, m; // force of a unit pressure and its moment about c0
-    double press;   // half the damper's pressure
+    double damper;  // half the damper's pressure
     double height;
-} rubbed;
+} shear_sample;
 
-static void add_rub(cm_volume_shear *sum, const cm_d3 p[3], const rubbed r[3], double stiffness)
+static void add_shear(cm_volume_shear *sum, const cm_d3 p[3], const shear_sample r[3],
+                      double stiffness)
 {
     double s =
         0.5 * ((p[1].x - p[0].x) * (p[2].y - p[0].y) - (p[1].y - p[0].y) * (p[2].x - p[0].x));
     double k = s < 0.0 ? -stiffness : stiffness, area = cm_d_abs(s);
     double fx = 0.0, fy = 0.0, m = 0.0;
     for (uint32_t i = 0; i < 3; i++) {
-        double pressure = k * r[i].height + r[i].press;
+        double pressure = k * r[i].height + r[i].damper;
         fx += pressure * r[i].x;
         fy += pressure * r[i].y;
         m += pressure * r[i].m;
@@ -280,31 +281,31 @@ static void add_rub(cm_volume_shear *sum, const cm_d3 p[3], const rubbed r[3], d
     sum->m += area * (1.0 / 12.0) * (x * fy - y * fx + m);
 }
 
-static rubbed rub_at(cm_d3 p, double damping, const cm_volume_slip *slip, double gx, double gy,
-                     double turn)
+static shear_sample shear_at(cm_d3 p, double damping, const cm_volume_slip *slip, double gx,
+                             double gy, double turn)
 {
-    rubbed r;
+    shear_sample r;
     field_at(p, gx, gy, turn, &r.x, &r.y);
     r.m = p.x * r.y - p.y * r.x;
-    r.press = 0.5 * damping * (slip->n + slip->wx * p.y - slip->wy * p.x);
+    r.damper = 0.5 * damping * (slip->n + slip->wx * p.y - slip->wy * p.x);
     r.height = p.z;
     return r;
 }
 
-cm_volume_shear cm_volume_rub(const cm_volume_work *work, double stiffness, double damping,
-                              const cm_volume_slip *slip, double gx, double gy, double turn)
+cm_volume_shear cm_volume_coulomb(const cm_volume_work *work, double stiffness, double damping,
+                                  const cm_volume_slip *slip, double gx, double gy, double turn)
 {
     cm_volume_shear sum = {0.0, 0.0, 0.0};
     for (uint32_t f = 0; f < work->face_count; f++) {
         const uint16_t *loop = work->loop + work->first[f];
         uint32_t count = (uint32_t)(work->first[f + 1] - work->first[f]);
         cm_d3 p[3] = {work->flat[loop[0]], work->flat[loop[1]], work->flat[loop[1]]};
-        rubbed r[3] = {rub_at(p[0], damping, slip, gx, gy, turn),
-                       rub_at(p[1], damping, slip, gx, gy, turn)};
+        shear_sample r[3] = {shear_at(p[0], damping, slip, gx, gy, turn),
+                             shear_at(p[1], damping, slip, gx, gy, turn)};
         for (uint32_t i = 2; i < count; i++) {
             p[2] = work->flat[loop[i]];
-            r[2] = rub_at(p[2], damping, slip, gx, gy, turn);
-            add_rub(&sum, p, r, stiffness);
+            r[2] = shear_at(p[2], damping, slip, gx, gy, turn);
+            add_shear(&sum, p, r, stiffness);
             p[1] = p[2];
             r[1] = r[2];
         }

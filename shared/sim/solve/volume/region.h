@@ -1,4 +1,4 @@
-// What a contact is to the volume solver: normal, plane, and integrals over the intersection.
+// Region of a contact: normal, plane, and integrals over the intersection.
 // Private to shared/sim. Pure functions; SI units, binary64.
 //
 // Hasegawa et al. 2003. The normal n points from b to a; forces act on a, and b gets the opposite;
@@ -31,7 +31,7 @@ typedef struct cm_volume_region {
 bool cm_volume_find_normal(const cm_volume_piece *a, const cm_volume_piece *b, cm_d3 last,
                            cm_volume_region *region);
 
-// Where nothing is remembered: the direction of the nearest points where the pieces are apart, else
+// If nothing is remembered: the direction of the nearest points where the pieces are apart, else
 // that in which they overlap least, whatever their motion. Unit length.
 cm_d3 cm_volume_first_normal(const cm_volume_piece *a, const cm_volume_piece *b);
 
@@ -75,7 +75,7 @@ typedef struct cm_volume_shear {
 // Distributed Coulomb friction (14)-(16) of coefficient 1: at each vertex the pressure times the
 // unit vector along the field (gx - turn y, gy + turn x), linear over the triangles. The pressure
 // of a side is stiffness |h| + damping v_n / 2.
-cm_volume_shear cm_volume_rub(const cm_volume_work *work, double stiffness, double damping,
-                              const cm_volume_slip *slip, double gx, double gy, double turn);
+cm_volume_shear cm_volume_coulomb(const cm_volume_work *work, double stiffness, double damping,
+                                  const cm_volume_slip *slip, double gx, double gy, double turn);
 
 #endif

@@ -1,4 +1,4 @@
-// What the volume solver asks of scenes: static friction is at least the kinetic; it has contacts
+// Demands of the volume solver on scenes: static friction is at least the kinetic; it has contacts
 // alone, without rolling friction and restitution. Where a scene gives stiffness or damping, a body
 // whose contacts they leave far from what would be derived (law.c) is worth a warning.
 #include "shared/sim/solve/volume/volume.h"

@@ -86,19 +86,19 @@ typedef struct cm_volume_pair {
     cm_d3 drift;             // m/s, of b surface less that of a, beside the motion of their bodies
     cm_volume_region region; // point: relative to `origin`
     cm_d3 origin;
-    cm_volume_rubbing rubbing;
+    cm_volume_patch patch;
     cm_volume_push spring;
-    double pressed;           // N along the normal, spring and damper, at the step's start
+    double normal_force;      // N along the normal, spring and damper, at the step's start
     cm_volume_shear shear;    // N, N m on a at the middle of the area
     double grip;              // what a force of 1 N along the normal holds along the static force
     cm_volume_axis along[3];  // the normal and the two tilts
     cm_volume_axis across[3]; // the two tangents and the turn about the normal, where it is pressed
     cm_dmat inverse_mass;     // of `across`
     cm_dmat damper, stuck;    // impulses to motions along and across, of half a step's
-    cm_d3 pressed_by;         // implicit: as `pushed`, about the origin
-    cm_d3 pushed, rubbed;     // N s, N m s in this step, so far
-    double impulse;           // N s along the normal, over the tick
-    float margin;             // gap up to which it is near
+    cm_d3 normal_about_origin;              // implicit: as `normal_impulse`, about the origin
+    cm_d3 normal_impulse, friction_impulse; // N s, N m s in this step, so far
+    double impulse;                         // N s along the normal, over the tick
+    float margin;                           // gap up to which it is near
     cm_volume_implicit implicit;
 } cm_volume_pair;
 
@@ -173,10 +173,10 @@ cm_volume_slip cm_volume_slip_at(const cm_volume *volume, const cm_volume_pair *
 // rules.c: what this solver asks of scenes.
 extern const cm_scene_rules cm_volume_rules;
 
-// rubbing.c: speeds of `across` with what the surfaces move by themselves; friction's last word.
-cm_d3 cm_volume_rubbing_speeds(const cm_volume_pair *pair, const cm_volume_body *a,
-                               const cm_volume_body *b);
-void cm_volume_settle_rubbing(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
-                              cm_volume_body *b);
+// cone.c: speeds of `across` with what the surfaces move by themselves; friction's last word.
+cm_d3 cm_volume_slip_speeds(const cm_volume_pair *pair, const cm_volume_body *a,
+                            const cm_volume_body *b);
+void cm_volume_settle_friction(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
+                               cm_volume_body *b);
 
 #endif

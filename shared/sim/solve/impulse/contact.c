@@ -1,6 +1,6 @@
-// What presses (JP3308685B2, figure 12): after the hits the step's forces act, and the approach
-// that is left at each point of a touching contact is taken away without rebound, in rounds, until
-// none is left. 128 rounds at most, up and down the contacts by turns.
+// Contacts under load (JP3308685B2, figure 12): after the hits the step's forces act, and the
+// approach that is left at each point of a touching contact is taken away without rebound, in
+// rounds, until none is left. 128 rounds at most, up and down the contacts by turns.
 //
 // A point's normal impulse is a sum over the rounds and never pulls, so a point gives back what
 // turned out to be too much when another point took it over. It starts from what it was at the end
@@ -74,7 +74,7 @@ static void make_normals(const cm_impulse *impulse, const cm_manifold *m, cm_imp
     for (uint32_t i = 0; i < m->point_count; i++) {
         carom_dvec3 turn_a = cm_d3_cross(cm_d3_from(m->points[i].anchor_a), n);
         carom_dvec3 turn_b = cm_d3_cross(cm_d3_from(m->points[i].anchor_b), n);
-        make_axis(a, b, n, turn_a, turn_b, &row->press[i]);
+        make_axis(a, b, n, turn_a, turn_b, &row->normals[i]);
     }
 }
 
@@ -85,7 +85,7 @@ void cm_impulse_load(cm_impulse *impulse, const cm_manifold *m, const float *las
     make_normals(impulse, m, row);
     row->loaded = true;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        cm_impulse_axis *axis = &row->press[i];
+        cm_impulse_axis *axis = &row->normals[i];
         double j = last[i] > 0.0f && axis->mass > 0.0 ? (double)last[i] : 0.0;
         axis->impulse = j;
         if (a->dynamic) {
@@ -109,21 +109,23 @@ static void set_tangents(carom_dvec3 n, carom_dvec3 *s, carom_dvec3 *t)
     *t = cm_d3_cross(n, *s);
 }
 
-static void make_rub(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
+static void make_tangents(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
 {
     const cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     carom_dvec3 n = row->normal, tangents[2];
     set_tangents(n, &tangents[0], &tangents[1]);
     for (uint32_t k = 0; k < 2; k++) {
         carom_dvec3 turn_a = cm_d3_cross(row->on_a, tangents[k]);
-        make_axis(a, b, tangents[k], turn_a, cm_d3_cross(row->on_b, tangents[k]), &row->rub[k]);
+        make_axis(a, b, tangents[k], turn_a, cm_d3_cross(row->on_b, tangents[k]),
+                  &row->tangents[k]);
     }
-    make_axis(a, b, cm_d3_of(0.0, 0.0, 0.0), n, n, &row->rub[2]);
+    make_axis(a, b, cm_d3_of(0.0, 0.0, 0.0), n, n, &row->tangents[2]);
     // One point does not hinder a turn.
-    row->rub[2].mass = (row->points & (row->points - 1u)) != 0 ? row->rub[2].mass : 0.0;
+    row->tangents[2].mass = (row->points & (row->points - 1u)) != 0 ? row->tangents[2].mass : 0.0;
 }
 
-// What the contact asks for, while the velocities are still those without the step's forces.
+// Velocities that the contact asks for, while the velocities are still those without the step's
+// forces.
 static void ask(uint32_t model, const cm_impulse *impulse, const cm_manifold *m,
                 cm_impulse_row *row)
 {
@@ -132,7 +134,7 @@ static void ask(uint32_t model, const cm_impulse *impulse, const cm_manifold *m,
         make_normals(impulse, m, row);
     }
     for (uint32_t i = 0; i < m->point_count; i++) {
-        cm_impulse_axis *axis = &row->press[i];
+        cm_impulse_axis *axis = &row->normals[i];
         double gap = (double)m->points[i].separation;
         axis->rate = (row->points >> i & 1u) != 0 ? 0.0 : -gap / impulse->h;
         if (row->rebounds) {
@@ -140,24 +142,24 @@ static void ask(uint32_t model, const cm_impulse *impulse, const cm_manifold *m,
             axis->rate = (row->points >> i & 1u) != 0 || now < axis->rate ? now : axis->rate;
         }
     }
-    row->rubs = model == CAROM_IMPULSE_INTERPOLATED && row->mu > 0.0;
-    if (row->rubs) {
-        make_rub(impulse, m, row);
+    row->has_friction = model == CAROM_IMPULSE_INTERPOLATED && row->mu > 0.0;
+    if (row->has_friction) {
+        make_tangents(impulse, m, row);
         for (uint32_t k = 0; k < 3; k++) {
-            row->rub[k].rate = row->hits > 0 ? rate_of(&row->rub[k], a, b) : 0.0;
+            row->tangents[k].rate = row->hits > 0 ? rate_of(&row->tangents[k], a, b) : 0.0;
         }
     }
     double dv_a = cm_d3_dot(a->dv, a->dv), dv_b = cm_d3_dot(b->dv, b->dv);
     row->still = STILL * __builtin_sqrt(dv_a > dv_b ? dv_a : dv_b) + LEAST;
 }
 
-// How a contact rubs, with the step's forces in the velocities: it sticks or slides.
+// Chooses between sticking and sliding, with the step's forces in the velocities.
 static void choose_friction(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
 {
     const cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
-    double s = rate_of(&row->rub[0], a, b) - row->rub[0].rate;
-    double t = rate_of(&row->rub[1], a, b) - row->rub[1].rate;
-    double turn = row->reach * (rate_of(&row->rub[2], a, b) - row->rub[2].rate);
+    double s = rate_of(&row->tangents[0], a, b) - row->tangents[0].rate;
+    double t = rate_of(&row->tangents[1], a, b) - row->tangents[1].rate;
+    double turn = row->reach * (rate_of(&row->tangents[2], a, b) - row->tangents[2].rate);
     double most = row->mu * row->force, left = 1.0;
     for (uint32_t points = row->points; points != 0; points &= points - 1u) {
         left *= 1.0 - row->mu;
@@ -186,19 +188,20 @@ static double wanted(const cm_impulse_axis *axis, const cm_impulse_body *a,
     return (1.0 - left) * without;
 }
 
-static double rub(cm_impulse_row *row, cm_impulse_body *a, cm_impulse_body *b, uint32_t points)
+static double solve_friction(cm_impulse_row *row, cm_impulse_body *a, cm_impulse_body *b,
+                             uint32_t points)
 {
-    double pressed = 0.0, change = 0.0;
+    double normal_impulse = 0.0, change = 0.0;
     for (uint32_t i = 0; i < points; i++) {
-        pressed += row->press[i].impulse;
+        normal_impulse += row->normals[i].impulse;
     }
-    double most = row->mu * pressed, j[3];
+    double most = row->mu * normal_impulse, j[3];
     for (uint32_t k = 0; k < 3; k++) {
-        cm_impulse_axis *axis = &row->rub[k];
+        cm_impulse_axis *axis = &row->tangents[k];
         if (axis->mass == 0.0) {
             continue;
         }
-        j[k] = pressed > 0.0 ? wanted(axis, a, b, row->left) : 0.0;
+        j[k] = normal_impulse > 0.0 ? wanted(axis, a, b, row->left) : 0.0;
         double limit = k < 2 ? most : most * row->reach;
         if (row->sticks) {
             j[k] = j[k] < -limit ? -limit : j[k] > limit ? limit : j[k];
@@ -214,9 +217,9 @@ static double rub(cm_impulse_row *row, cm_impulse_body *a, cm_impulse_body *b, u
 static double solve(const cm_impulse *impulse, const cm_manifold *m, cm_impulse_row *row)
 {
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
-    double most = row->rubs ? rub(row, a, b, m->point_count) : 0.0;
+    double most = row->has_friction ? solve_friction(row, a, b, m->point_count) : 0.0;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        cm_impulse_axis *axis = &row->press[i];
+        cm_impulse_axis *axis = &row->normals[i];
         if (axis->mass == 0.0) {
             continue;
         }
@@ -272,13 +275,13 @@ static void report(const cm_impulse *impulse, cm_manifold *m, const cm_impulse_r
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     bool reports = a->reports || b->reports;
     for (uint32_t i = 0; i < m->point_count; i++) {
-        m->impulse += (float)row->press[i].impulse;
+        m->impulse += (float)row->normals[i].impulse;
         if (reports) {
-            add_report(&row->press[i], a, b);
+            add_report(&row->normals[i], a, b);
         }
     }
-    for (uint32_t k = 0; reports && row->rubs && k < 3; k++) {
-        add_report(&row->rub[k], a, b);
+    for (uint32_t k = 0; reports && row->has_friction && k < 3; k++) {
+        add_report(&row->tangents[k], a, b);
     }
 }
 
@@ -288,18 +291,20 @@ static void begin(const cm_impulse *impulse, const cm_manifold *m,
 {
     cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
     for (uint32_t i = 0; i < m->point_count; i++) {
-        push(&row->press[i], a, b, row->press[i].impulse);
+        push(&row->normals[i], a, b, row->normals[i].impulse);
     }
-    if (row->rubs) {
+    if (row->has_friction) {
         carom_dvec3 f = cm_d3_from(contact->friction_impulse);
-        add(&row->rub[0], a, b, cm_d3_dot(f, row->rub[0].along));
-        add(&row->rub[1], a, b, cm_d3_dot(f, row->rub[1].along));
-        add(&row->rub[2], a, b, row->rub[2].mass > 0.0 ? (double)contact->twist_impulse : 0.0);
+        add(&row->tangents[0], a, b, cm_d3_dot(f, row->tangents[0].along));
+        add(&row->tangents[1], a, b, cm_d3_dot(f, row->tangents[1].along));
+        add(&row->tangents[2], a, b,
+            row->tangents[2].mass > 0.0 ? (double)contact->twist_impulse : 0.0);
     }
 }
 
-bool cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const cm_scratch *scratch,
-                      cm_impulse *impulse, uint32_t count, uint32_t bodies)
+bool cm_impulse_solve_contacts(uint32_t model, const cm_impulse_contact *contacts,
+                               const cm_scratch *scratch, cm_impulse *impulse, uint32_t count,
+                               uint32_t bodies)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (impulse->rows[i].forced) {
@@ -308,7 +313,7 @@ bool cm_impulse_press(uint32_t model, const cm_impulse_contact *contacts, const 
     }
     cm_impulse_act(impulse, bodies);
     for (uint32_t i = 0; i < count; i++) {
-        if (impulse->rows[i].forced && impulse->rows[i].rubs) {
+        if (impulse->rows[i].forced && impulse->rows[i].has_friction) {
             choose_friction(impulse, &scratch->manifolds[i], &impulse->rows[i]);
         }
     }

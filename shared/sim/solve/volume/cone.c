@@ -1,4 +1,4 @@
-// What friction does to a pair's bodies at the end of a step: the cone, sliding, and stopping.
+// Friction of a pair at the end of a step: the cone, sliding, and stopping.
 //
 // The measure is the impulse along the normal of this very step. What sticks with more than mu_0 of
 // it breaks; what slides gets mu of it, unless that would turn the motion round: then the pair
@@ -9,8 +9,8 @@
 
 #define SINGULAR 1.0e-9 // of the whole: less of a determinant, eigenvalue or square is none
 
-cm_d3 cm_volume_rubbing_speeds(const cm_volume_pair *pair, const cm_volume_body *a,
-                               const cm_volume_body *b)
+cm_d3 cm_volume_slip_speeds(const cm_volume_pair *pair, const cm_volume_body *a,
+                            const cm_volume_body *b)
 {
     cm_d3 s = cm_volume_speeds(a, b, pair->across);
     s.x += cm_d3_dot(pair->region.t1, pair->drift);
@@ -21,7 +21,7 @@ cm_d3 cm_volume_rubbing_speeds(const cm_volume_pair *pair, const cm_volume_body 
 static double size_of(const cm_volume_pair *pair, cm_d3 impulse)
 {
     cm_volume_shear shear = {impulse.x, impulse.y, impulse.z};
-    return cm_volume_shear_size(&pair->rubbing, &shear);
+    return cm_volume_shear_size(&pair->patch, &shear);
 }
 
 // Stretches the contact so that its static force is impulse / h at the velocities `slip`.
@@ -30,9 +30,9 @@ static void stretch_to(const cm_volume *volume, cm_volume_pair *pair, cm_d3 impu
 {
     double rate = 1.0 / volume->h;
     cm_volume_shear held = {rate * impulse.x, rate * impulse.y, rate * impulse.z};
-    cm_volume_rubbing rubbing = pair->rubbing;
-    rubbing.slip = *slip;
-    cm_volume_stretch_to(&rubbing, &pair->law, &pair->region, &held, &pair->bristle);
+    cm_volume_patch patch = pair->patch;
+    patch.slip = *slip;
+    cm_volume_stretch_to(&patch, &pair->law, &pair->region, &held, &pair->bristle);
 }
 
 // The impulse that takes all of the slip s away, w being the pair's inverse mass. False where locks
@@ -73,7 +73,7 @@ static bool stop_of(const cm_dmat *w, cm_d3 s, cm_d3 *stop)
 // size at this slip, at the velocities that it leaves, so that it turns nothing round.
 static cm_d3 viscous(const cm_volume_pair *pair, const cm_dmat *w, cm_d3 s, double size)
 {
-    const cm_volume_rubbing *r = &pair->rubbing;
+    const cm_volume_patch *r = &pair->patch;
     double square = r->turn > 0.0 ? r->turn / r->area : 0.0;
     double slip = __builtin_sqrt(s.x * s.x + s.y * s.y + square * s.z * s.z);
     double x = slip > 0.0 ? size / slip : 0.0;
@@ -82,51 +82,51 @@ static cm_d3 viscous(const cm_volume_pair *pair, const cm_dmat *w, cm_d3 s, doub
     return cm_dmat_mul(&e, s);
 }
 
-// What sticks with more than the cone holds breaks, and slides in this step: friction acts against
-// the slip, not along the stretch, which lags behind a slip that turns.
+// A contact that sticks with more than the cone holds breaks, and slides in this step: friction
+// acts against the slip, not along the stretch, which lags behind a slip that turns.
 static void hold_in_cone(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
                          cm_volume_body *b)
 {
-    double one = pair->grip * pair->pushed.x;
-    if (size_of(pair, pair->rubbed) <= pair->law.still * one) {
+    double one = pair->grip * pair->normal_impulse.x;
+    if (size_of(pair, pair->friction_impulse) <= pair->law.still * one) {
         return;
     }
-    cm_volume_apply(a, b, pair->across, cm_d3_scale(-1.0, pair->rubbed));
-    cm_d3 s = cm_volume_rubbing_speeds(pair, a, b);
-    pair->rubbed = viscous(pair, &pair->inverse_mass, s, pair->law.kinetic * one);
-    cm_volume_apply(a, b, pair->across, pair->rubbed);
+    cm_volume_apply(a, b, pair->across, cm_d3_scale(-1.0, pair->friction_impulse));
+    cm_d3 s = cm_volume_slip_speeds(pair, a, b);
+    pair->friction_impulse = viscous(pair, &pair->inverse_mass, s, pair->law.kinetic * one);
+    cm_volume_apply(a, b, pair->across, pair->friction_impulse);
     cm_volume_slip slip = cm_volume_slip_at(volume, pair, 0.0, 0.0, false);
-    stretch_to(volume, pair, pair->rubbed, &slip);
+    stretch_to(volume, pair, pair->friction_impulse, &slip);
     pair->bristle.mode = CM_VOLUME_KINETIC;
 }
 
 static void slide(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
                   cm_volume_body *b)
 {
-    double share = pair->pushed.x / pair->pressed; // both of this step: N s a N
+    double share = pair->normal_impulse.x / pair->normal_force; // both of this step: N s a N
     cm_d3 f = cm_d3_of(share * pair->shear.x, share * pair->shear.y, share * pair->shear.m);
-    cm_d3 s = cm_volume_rubbing_speeds(pair, a, b), stop;
+    cm_d3 s = cm_volume_slip_speeds(pair, a, b), stop;
     cm_dmat w = pair->inverse_mass;
-    if (!(pair->rubbing.turn > 0.0)) { // a point: no turn
+    if (!(pair->patch.turn > 0.0)) { // a point: no turn
         w.x.z = w.y.z = w.z.x = w.z.y = s.z = 0.0;
         w.z.z = 1.0;
     }
     double size = size_of(pair, f);
     if (!stop_of(&w, s, &stop)) {
-        pair->rubbed = viscous(pair, &w, s, size);
+        pair->friction_impulse = viscous(pair, &w, s, size);
     } else if (size_of(pair, stop) < size) {
         const cm_volume_slip none = {0};
-        pair->rubbed = stop;
+        pair->friction_impulse = stop;
         stretch_to(volume, pair, stop, &none);
         pair->bristle.mode = CM_VOLUME_STATIC;
     } else {
-        pair->rubbed = f;
+        pair->friction_impulse = f;
     }
-    cm_volume_apply(a, b, pair->across, pair->rubbed);
+    cm_volume_apply(a, b, pair->across, pair->friction_impulse);
 }
 
-void cm_volume_settle_rubbing(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
-                              cm_volume_body *b)
+void cm_volume_settle_friction(const cm_volume *volume, cm_volume_pair *pair, cm_volume_body *a,
+                               cm_volume_body *b)
 {
     if (pair->sticks) {
         hold_in_cone(volume, pair, a, b);
