@@ -7,7 +7,8 @@ Goal: one command whose last lines tell everything: each suite's own summary whe
 table of times, the ten slowest tests, and "N passed, N failed" over all. Method: a suite is a target of
 make; what it prints goes to build/suites/SUITE.log, and to the terminal only if it failed. Suites of the
 lane `first` run before all others, one after another. Then two lanes run beside each other: `servers` wait
-more than they compute, `builds` compute on every core. With names, only these suites run.
+more than they compute, `builds` compute on every core; a lane of servers that is done goes on with builds that
+nobody has begun. With names, only these suites run.
 
 A suite whose packages cannot be installed here, or which ends with status 77 and a line "SKIPPED: why", is
 neither passed nor failed; the summary counts it, with the reason.
@@ -130,10 +131,14 @@ class Runner:
                   + (f" ({suite.why})" if suite.why else "")
                   + (f"; all of it: {suite.log}" if suite.state == "failed" else ""), flush=True)
 
-    def lane(self, suites):
-        for suite in suites:
-            if not self.stopped:
-                self.run(suite)
+    def lane(self, *queues):
+        """Runs what stands in the queues, one suite after another; two lanes may share a queue."""
+        for queue in queues:
+            while queue and not self.stopped:
+                with self.lock:
+                    suite = queue.pop(0) if queue else None
+                if suite:
+                    self.run(suite)
 
     def stop(self, *_):
         self.stopped = True
@@ -193,8 +198,8 @@ def main():
     signal.signal(signal.SIGTERM, runner.stop)
     runner.lane([s for s in suites if s.lane == "first"])
     if all(s.state != "failed" for s in suites if s.name == BUILD):
-        lanes = [threading.Thread(target=runner.lane, args=([s for s in suites if s.lane == lane],))
-                 for lane in LANES[1:]]
+        servers, builds = ([s for s in suites if s.lane == lane] for lane in LANES[1:])
+        lanes = [threading.Thread(target=runner.lane, args=queues) for queues in ((servers, builds), (builds,))]
         for lane in lanes:
             lane.start()
         for lane in lanes:
