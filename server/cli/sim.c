@@ -32,7 +32,7 @@ typedef struct sim {
     cm_rollback rollback;
     cm_sim_events events;
     cm_sim_timing timing;
-    cm_log_counters tally;
+    cm_log_counters counters;
     uint64_t hash; // of all ticks, while they are timed
     void *image;   // likewise
     size_t image_size;
@@ -143,7 +143,7 @@ static void print(sim *s, bool last)
 static void warn(const sim *s)
 {
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        const cm_log_counter *row = &s->tally.rows[i];
+        const cm_log_counter *row = &s->counters.rows[i];
         carom_log_code code = (carom_log_code)i;
         if (row->count == 0 || carom_log_level_of(code) == CAROM_LOG_DEBUG) {
             continue;
@@ -248,7 +248,7 @@ static int create(sim *s)
         int status = fail(s->options.scene, result);
         return result == CAROM_ERROR_MEMORY ? status : CM_STATUS_USAGE;
     }
-    carom_log said = cm_log_counters_log(&s->tally);
+    carom_log said = cm_log_counters_log(&s->counters);
     carom_world_set_log(s->run.world, &said);
     if (s->options.timing) {
         carom_world_set_clock(s->run.world, now, NULL);

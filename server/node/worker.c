@@ -379,8 +379,8 @@ void cm_worker_set_keys(cm_worker *worker, const carom_token_keys *keys)
 
 static cm_bans *bans_of(cm_worker *worker, bool by_address)
 {
-    cm_gate *door = cm_host_gate(worker->host);
-    return by_address ? cm_gate_banned_addresses(door) : cm_gate_bans(door);
+    cm_gate *gate = cm_host_gate(worker->host);
+    return by_address ? cm_gate_banned_addresses(gate) : cm_gate_bans(gate);
 }
 
 // Counts the players, and those who are away and may come back.

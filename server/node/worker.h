@@ -30,7 +30,7 @@ typedef struct cm_worker_def {
     // What keys of connections are made of. NULL: the operating system's; a test gives a seeded
     // one.
     void (*random)(void *user, void *bytes, size_t size);
-    // Keeps what the door must know after a restart, beside the bans; NULL: nobody does.
+    // Keeps what the gate must know after a restart, beside the bans; NULL: nobody does.
     void (*keep_used)(void *user, const cm_used_token *token);
     // A room that a player named, and that no worker has: opens it by cm_worker_open. False: no.
     // NULL: there are no such rooms.

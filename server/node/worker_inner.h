@@ -47,7 +47,7 @@ struct cm_worker {
     uint64_t now_us, started_us, started_unix_ms;
     uint64_t second_us;                               // when the present second of numbers began
     uint64_t second_sent;                             // bytes sent by the host until then
-    uint64_t second_refused[CM_WORKER_TOKEN_REASONS]; // tokens refused by the door until then
+    uint64_t second_refused[CM_WORKER_TOKEN_REASONS]; // tokens refused by the gate until then
     double kbit_per_client;                           // of the last whole second
     bool draining, parted, drained;                   // parted: everybody was sent away
     uint64_t drain_us;

@@ -66,7 +66,7 @@ static uint16_t port_of(const cm_worker *worker, const char *name)
     return entry != NULL ? entry->room.port : 0;
 }
 
-// At the door, before a token is used up.
+// At the gate, before a token is used up.
 static uint16_t entry_of(void *context, const cm_token *token)
 {
     const cm_worker *worker = context;

@@ -20,7 +20,7 @@ typedef struct cm_worker_stats {
     uint64_t poses_refused[CM_POINTER_REASONS]; // of pointers, by reason
     uint64_t views, view_bytes, datagrams_refused;
     uint64_t keyframes;                                             // encoded for those who joined
-    uint64_t refused[CM_DATAGRAM_REASON_COUNT];                     // of those, at the door
+    uint64_t refused[CM_DATAGRAM_REASON_COUNT];                     // of those, at the gate
     uint64_t commands_refused[CM_COMMAND_REASON_COUNT];             // of those, behind it
     uint64_t handshakes, sent_bytes, received_bytes;                // bytes as on the wire
     uint64_t sent_datagrams, received_datagrams, send_failed, slow; // as in cm_host_stats

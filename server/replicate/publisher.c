@@ -198,7 +198,7 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
         (world->stream == NULL && !begin_replica(p, client, NULL))) {
         return false;
     }
-    cm_lag_compensation_begin(&session->sight, p->terms.tick_rate, p->terms.view_rate,
+    cm_lag_compensation_begin(&session->lag, p->terms.tick_rate, p->terms.view_rate,
                               p->snapshot.tick);
     v->durable = p->terms.durable_tick;
     session->state = CM_SESSION_JOINED;
@@ -282,7 +282,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     const cm_transport_caps caps = cm_transport_caps_of(p->def.transport, client->connection);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
                     caps.mtu < CM_PACKET_MAX ? caps.mtu : CM_PACKET_MAX, out);
-    cm_lag_compensation_view(&session->sight, p->snapshot.tick, out->count);
+    cm_lag_compensation_view(&session->lag, p->snapshot.tick, out->count);
     for (uint32_t i = 0; i < out->count; i++) {
         cm_transport_send(p->def.transport, client->connection, CM_SEND_PACKET, out->bytes[i],
                           out->sizes[i]);

@@ -3,8 +3,8 @@
 
 static void add(void *context, const carom_log_message *message)
 {
-    cm_log_counters *tally = context;
-    cm_log_counter *row = &tally->rows[message->code];
+    cm_log_counters *counters = context;
+    cm_log_counter *row = &counters->rows[message->code];
     if (row->count == 0) {
         row->first_tick = message->tick;
         row->first_body = message->body;
@@ -14,15 +14,15 @@ static void add(void *context, const carom_log_message *message)
     row->last_body = message->body;
 }
 
-carom_log cm_log_counters_log(cm_log_counters *tally)
+carom_log cm_log_counters_log(cm_log_counters *counters)
 {
-    return (carom_log){tally, add};
+    return (carom_log){counters, add};
 }
 
-void cm_log_counters_write(cm_log_counters *tally, const cm_log *log)
+void cm_log_counters_write(cm_log_counters *counters, const cm_log *log)
 {
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        cm_log_counter *row = &tally->rows[i];
+        cm_log_counter *row = &counters->rows[i];
         carom_log_code code = (carom_log_code)i;
         if (row->count == row->logged || carom_log_level_of(code) == CAROM_LOG_DEBUG) {
             continue;

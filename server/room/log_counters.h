@@ -17,9 +17,9 @@ typedef struct cm_log_counters {
     cm_log_counter rows[CAROM_LOG_CODE_COUNT];
 } cm_log_counters;
 
-// The world's handler: the tally must stay where it is while the world has it.
-carom_log cm_log_counters_log(cm_log_counters *tally);
+// The world's handler: the counters must stay where it is while the world has it.
+carom_log cm_log_counters_log(cm_log_counters *counters);
 // Writes a warning for each error and warning of the world that came since the last call.
-void cm_log_counters_write(cm_log_counters *tally, const cm_log *log);
+void cm_log_counters_write(cm_log_counters *counters, const cm_log *log);
 
 #endif

@@ -32,8 +32,8 @@ struct cm_room_loop {
     uint32_t slow_seconds;     // since it was logged,
     uint32_t lowest_permille;  // and the lowest rate of them
     uint32_t logged_permille;
-    cm_room_profile profile; // at the begin of the present second
-    cm_log_counters tally;   // of what the world said
+    cm_room_profile profile;  // at the begin of the present second
+    cm_log_counters counters; // of what the world said
     cm_room_loop_stats stats;
 };
 
@@ -74,7 +74,7 @@ static carom_result open_room(cm_room_loop *loop, const cm_room_loop_def *def, c
         if (loop->clock_us != NULL) {
             cm_room_set_clock(loop->room, seconds_now, loop);
         }
-        carom_log said = cm_log_counters_log(&loop->tally);
+        carom_log said = cm_log_counters_log(&loop->counters);
         cm_room_set_log(loop->room, &said);
     }
     return result;
@@ -285,7 +285,7 @@ static void log_clock(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
 
 bool cm_room_loop_second(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
 {
-    cm_log_counters_write(&loop->tally, log);
+    cm_log_counters_write(&loop->counters, log);
     count_stages(loop);
 
     uint64_t expected = passed_us * loop->tick_rate / SECOND_US;

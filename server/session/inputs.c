@@ -21,7 +21,7 @@ static bool clamp_seen(const cm_clients *clients, const cm_client *client, uint6
                                              .trip_ms = status.round_trip_ms,
                                              .jitter_ms = status.round_trip_jitter_ms,
                                              .age = cm_game_get_seen(game, bytes)};
-    cm_game_put_seen(game, bytes, cm_lag_compensation_age(&client->session.sight, &claim));
+    cm_game_put_seen(game, bytes, cm_lag_compensation_age(&client->session.lag, &claim));
     return cm_game_get_seen(game, bytes) != claim.age;
 }
 
@@ -103,7 +103,7 @@ void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport
     }
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
-        cm_lag_compensation_ack(&session->sight, packet.ack_sequence);
+        cm_lag_compensation_ack(&session->lag, packet.ack_sequence);
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
     cm_input_verdict newest = CM_INPUT_TOO_FAR; // an input in the future does not count as the

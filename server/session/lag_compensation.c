@@ -7,55 +7,55 @@
 #define LEAD_S         0.1 // that inputs of a path with jitter come early, and
 #define LEAD_TICKS     1.0 // the tick that they wait for
 
-void cm_lag_compensation_begin(cm_lag_compensation *sight, uint32_t tick_rate, uint32_t view_rate,
+void cm_lag_compensation_begin(cm_lag_compensation *lag, uint32_t tick_rate, uint32_t view_rate,
                                uint64_t tick)
 {
-    memset(sight, 0, sizeof *sight);
-    sight->tick_rate = tick_rate;
-    sight->delay =
+    memset(lag, 0, sizeof *lag);
+    lag->tick_rate = tick_rate;
+    lag->delay =
         VIEW_INTERVALS * tick_rate / view_rate + CM_LAG_COMPENSATION_SLACK_MS * 1.0e-3 * tick_rate;
-    sight->shown = sight->acked = tick;
+    lag->shown = lag->acked = tick;
 }
 
-void cm_lag_compensation_view(cm_lag_compensation *sight, uint64_t tick, uint32_t packets)
+void cm_lag_compensation_view(cm_lag_compensation *lag, uint64_t tick, uint32_t packets)
 {
     for (uint32_t i = 0; i < packets; i++) {
-        sight->ticks[++sight->sequence % CM_LAG_COMPENSATION_VIEWS] = tick;
+        lag->ticks[++lag->sequence % CM_LAG_COMPENSATION_VIEWS] = tick;
     }
-    sight->shown = tick > sight->shown ? tick : sight->shown;
+    lag->shown = tick > lag->shown ? tick : lag->shown;
 }
 
-void cm_lag_compensation_ack(cm_lag_compensation *sight, uint16_t sequence)
+void cm_lag_compensation_ack(cm_lag_compensation *lag, uint16_t sequence)
 {
-    uint64_t back = (uint16_t)((uint16_t)sight->sequence - sequence);
-    if (back >= sight->sequence || back >= CM_LAG_COMPENSATION_VIEWS) {
+    uint64_t back = (uint16_t)((uint16_t)lag->sequence - sequence);
+    if (back >= lag->sequence || back >= CM_LAG_COMPENSATION_VIEWS) {
         return;
     }
-    uint64_t full = sight->sequence - back;
-    if (full > sight->acked_sequence) {
-        sight->acked_sequence = full;
-        sight->acked = sight->ticks[full % CM_LAG_COMPENSATION_VIEWS];
+    uint64_t full = lag->sequence - back;
+    if (full > lag->acked_sequence) {
+        lag->acked_sequence = full;
+        lag->acked = lag->ticks[full % CM_LAG_COMPENSATION_VIEWS];
     }
 }
 
 // Ticks that an input was made before the newest one that came with it: none, where it is not late
 // by as many.
-static double waited(const cm_lag_compensation *sight, const cm_lag_compensation_claim *claim)
+static double waited(const cm_lag_compensation *lag, const cm_lag_compensation_claim *claim)
 {
     double behind = (double)(claim->newest - claim->tick);
-    double late = (double)claim->now - (double)claim->tick + LEAD_TICKS + LEAD_S * sight->tick_rate;
+    double late = (double)claim->now - (double)claim->tick + LEAD_TICKS + LEAD_S * lag->tick_rate;
     double least = behind < late ? behind : late;
     return least > 0.0 ? least : 0.0;
 }
 
-double cm_lag_compensation_age(const cm_lag_compensation *sight,
+double cm_lag_compensation_age(const cm_lag_compensation *lag,
                                const cm_lag_compensation_claim *claim)
 {
-    double ms = 1.0e-3 * sight->tick_rate;
+    double ms = 1.0e-3 * lag->tick_rate;
     double had = (double)claim->now - claim->trip_ms * ms;
-    had = had > (double)sight->acked ? had : (double)sight->acked;
-    double oldest = had - claim->jitter_ms * ms - sight->delay - waited(sight, claim);
-    double newest = (double)sight->shown;
+    had = had > (double)lag->acked ? had : (double)lag->acked;
+    double oldest = had - claim->jitter_ms * ms - lag->delay - waited(lag, claim);
+    double newest = (double)lag->shown;
     oldest = oldest < newest ? oldest : newest;
     double seen = (double)claim->tick - claim->age;
     seen = seen < oldest ? oldest : seen > newest ? newest : seen;

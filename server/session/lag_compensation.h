@@ -32,12 +32,12 @@ typedef struct cm_lag_compensation {
 } cm_lag_compensation;
 
 // The client has all of `tick`, by its welcome.
-void cm_lag_compensation_begin(cm_lag_compensation *sight, uint32_t tick_rate, uint32_t view_rate,
+void cm_lag_compensation_begin(cm_lag_compensation *lag, uint32_t tick_rate, uint32_t view_rate,
                                uint64_t tick);
 // A view of this tick was due: so many packets of it went out, with the next sequences.
-void cm_lag_compensation_view(cm_lag_compensation *sight, uint64_t tick, uint32_t packets);
+void cm_lag_compensation_view(cm_lag_compensation *lag, uint64_t tick, uint32_t packets);
 // The client acked this packet; an ack of one that was never sent, or long ago, is ignored.
-void cm_lag_compensation_ack(cm_lag_compensation *sight, uint16_t sequence);
+void cm_lag_compensation_ack(cm_lag_compensation *lag, uint16_t sequence);
 
 // An input of a packet.
 typedef struct cm_lag_compensation_claim {
@@ -50,7 +50,7 @@ typedef struct cm_lag_compensation_claim {
 } cm_lag_compensation_claim;
 
 // The age that counts: the claimed one, or the nearest one that can be true.
-double cm_lag_compensation_age(const cm_lag_compensation *sight,
+double cm_lag_compensation_age(const cm_lag_compensation *lag,
                                const cm_lag_compensation_claim *claim);
 
 #endif

@@ -72,8 +72,8 @@ carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
 
 void cm_server_base_undo(cm_server_base *base)
 {
-    cm_gate_db_close(base->door);
-    base->door = NULL;
+    cm_gate_db_close(base->gate_db);
+    base->gate_db = NULL;
     if (base->files.lock >= 0) {
         cm_server_files_undo(&base->files, &base->config);
     }
@@ -81,8 +81,8 @@ void cm_server_base_undo(cm_server_base *base)
 
 void cm_server_base_close(cm_server_base *base)
 {
-    cm_gate_db_close(base->door);
-    base->door = NULL;
+    cm_gate_db_close(base->gate_db);
+    base->gate_db = NULL;
     cm_ban_lists_close(&base->bans);
     cm_unfinished_matches_free(&base->matches);
     cm_node_rooms_free(&base->rooms);
@@ -103,8 +103,8 @@ carom_result cm_server_base_open_gate(cm_server_base *base, cm_failure *failure)
     if (base->keys.count == 0) {
         return CAROM_OK;
     }
-    carom_result result = cm_gate_db_open(base->config.matches, (uint64_t)time(NULL), &base->door,
-                                          error, sizeof error);
+    carom_result result = cm_gate_db_open(base->config.matches, (uint64_t)time(NULL),
+                                          &base->gate_db, error, sizeof error);
     if (result != CAROM_OK) {
         return cm_fail(failure, CAROM_ERROR_IO, "serve: matches: %s", error);
     }
@@ -114,15 +114,15 @@ carom_result cm_server_base_open_gate(cm_server_base *base, cm_failure *failure)
 void cm_server_base_watch_gate(cm_server_base *base)
 {
     char error[256];
-    if (base->door == NULL || cm_gate_db_is_valid(base->door, error, sizeof error)) {
+    if (base->gate_db == NULL || cm_gate_db_is_valid(base->gate_db, error, sizeof error)) {
         return;
     }
     cm_line line;
     cm_line_log(&line, CM_LOG_ERROR, "used tokens and bans are not kept");
     cm_line_text(&line, "reason", error);
     cm_log_write(&base->log, CM_LOG_ERROR, &line);
-    cm_gate_db_close(base->door);
-    base->door = NULL;
+    cm_gate_db_close(base->gate_db);
+    base->gate_db = NULL;
 }
 
 static void reload_level(cm_server_base *base)

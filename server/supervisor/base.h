@@ -25,8 +25,8 @@ typedef struct cm_server_base {
     cm_server_files files;
     cm_notify notify; // the service manager
     cm_ban_lists bans;
-    cm_gate_db *door; // NULL without tokens, or since it failed
-    int signals;      // descriptor
+    cm_gate_db *gate_db; // NULL without tokens, or since it failed
+    int signals;         // descriptor
     cm_server_reread *reread;
 } cm_server_base;
 

@@ -14,9 +14,9 @@ static void keep(cm_server *s, const cm_ban_term *term, bool banned)
     if (banned) {
         memcpy(message.ban.reason, term->reason, sizeof message.ban.reason);
     }
-    if (s->base->door != NULL) {
-        cm_gate_db_keep_ban(s->base->door, false, term->client_id, banned);
-        cm_gate_db_keep_term(s->base->door, term,
+    if (s->base->gate_db != NULL) {
+        cm_gate_db_keep_ban(s->base->gate_db, false, term->client_id, banned);
+        cm_gate_db_keep_term(s->base->gate_db, term,
                              cm_ban_terms_find(&s->terms, term->client_id) == NULL);
     }
     cm_server_send_all(s, CM_PLACEMENT_NONE, &message);

@@ -294,15 +294,15 @@ static bool send_ban(void *user, bool by_address, uint64_t who, bool banned)
     return true;
 }
 
-static carom_result open_door(cm_server *s, cm_failure *failure)
+static carom_result open_gate_db(cm_server *s, cm_failure *failure)
 {
     uint8_t key[CM_KEY_BYTES];
     carom_result status = cm_server_base_open_gate(s->base, failure);
     cm_crypto_random(key, sizeof key);
     cm_used_tokens_init(&s->used, key);
     s->recalled = true;
-    if (status == CAROM_OK && s->base->door != NULL &&
-        (cm_gate_db_read(s->base->door, take_row, s) != CAROM_OK || !s->recalled)) {
+    if (status == CAROM_OK && s->base->gate_db != NULL &&
+        (cm_gate_db_read(s->base->gate_db, take_row, s) != CAROM_OK || !s->recalled)) {
         status =
             cm_fail(failure, CAROM_ERROR_IO,
                     "serve: matches: gate.db: it cannot be read, or has more rows than are kept");
@@ -465,7 +465,7 @@ static carom_result start(cm_server *s, cm_failure *failure)
     uint16_t ports[CM_WORKERS_MAX];
     carom_result status = place_rooms(s, failure);
     if (status == CAROM_OK) {
-        status = open_door(s, failure);
+        status = open_gate_db(s, failure);
     }
     if (status == CAROM_OK) {
         status = cm_admin_questions_open(s, failure);

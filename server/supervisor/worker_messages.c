@@ -100,8 +100,8 @@ static void take_used(cm_server *s, uint32_t worker, const cm_used_token *token)
 {
     cm_worker_message message = {.type = CM_WORKER_RECEIVES_USED, .used = *token};
     (void)cm_used_tokens_add(&s->used, token, (uint64_t)time(NULL), false);
-    if (s->base->door != NULL) {
-        cm_gate_db_keep_used(s->base->door, token);
+    if (s->base->gate_db != NULL) {
+        cm_gate_db_keep_used(s->base->gate_db, token);
     }
     cm_server_send_all(s, worker, &message);
 }

@@ -46,14 +46,14 @@ static bool overlap(const span *a, const span *b)
 }
 
 // The sums of the sweep.
-typedef struct tally {
+typedef struct counters {
     const uint64_t *joined; // sorted keys of bodies that a joint holds
     uint32_t joined_count;
     double sum;
     cm_quality *quality;
-} tally;
+} counters;
 
-static void add_pair(tally *t, const cm_solid *a, const cm_solid *b)
+static void add_pair(counters *t, const cm_solid *a, const cm_solid *b)
 {
     if (!cm_solid_may_meet(a, b)) {
         return;
@@ -96,7 +96,7 @@ bool cm_quality_of_solids(const cm_solid *solids, uint32_t count, const cm_quali
         spans[i].solid = i;
     }
     qsort(spans, count, sizeof *spans, span_order);
-    tally t = {joined, joint_count, 0.0, quality};
+    counters t = {joined, joint_count, 0.0, quality};
     quality->pairs = 0;
     quality->max_penetration = 0.0;
     for (uint32_t i = 0; i < count; i++) {

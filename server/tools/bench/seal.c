@@ -33,7 +33,7 @@ static void measure_datagrams(size_t size, double *sealed, double *opened)
 }
 
 // One client's handshake; only the two calls of the gate are timed. False: it was refused.
-static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, double *ms)
+static bool shake(cm_gate *gate, const carom_token_key *key, uint32_t number, double *ms)
 {
     cm_address from = CM_ADDRESS_IPV4(10, 0, 0, (uint8_t)(2 + number), 4000);
     uint8_t secret[CM_KEY_BYTES], bytes[CM_DATAGRAM_MAX], sealed[CM_TOKEN_MAX];
@@ -51,7 +51,7 @@ static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, do
     size_t size = cm_hello_write(&hello, bytes);
     cm_gate_result result;
     double begin = cm_bench_thread_ms();
-    cm_gate_receive(door, from, NOW_US, UNIX_S, bytes, size, &result);
+    cm_gate_receive(gate, from, NOW_US, UNIX_S, bytes, size, &result);
     *ms += cm_bench_thread_ms() - begin;
     cm_challenge challenge;
     cm_seal_secrets secrets = {.token_key = {0}};
@@ -71,10 +71,10 @@ static bool shake(cm_gate *door, const carom_token_key *key, uint32_t number, do
     uint8_t enet[CM_ENET_CONNECT] = {0x8f, 0xff, 0, 0, 0x82, 0xff, 0, 1};
     size = cm_connect_write(&connect, enet, &seal, bytes);
     begin = cm_bench_thread_ms();
-    cm_gate_receive(door, from, NOW_US, UNIX_S, bytes, size, &result);
+    cm_gate_receive(gate, from, NOW_US, UNIX_S, bytes, size, &result);
     *ms += cm_bench_thread_ms() - begin;
     if (result.verdict == CM_GATE_PASS) {
-        cm_gate_end(door, result.connection);
+        cm_gate_end(gate, result.connection);
     }
     return result.verdict == CM_GATE_PASS;
 }
@@ -85,17 +85,17 @@ carom_result cm_seal_bench_measure(uint32_t runs, size_t size, cm_seal_bench *be
     static const cm_address here = CM_ADDRESS_IPV4(127, 0, 0, 1, 9400);
     cm_gate_def def = {.keys = &keys, .connections = 64};
     cm_crypto_random(def.chance, sizeof def.chance);
-    cm_gate *door = cm_gate_create(&def);
+    cm_gate *gate = cm_gate_create(&def);
     double *samples = calloc(3 * (size_t)runs, sizeof *samples);
-    carom_result result = door != NULL && samples != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
-    if (door != NULL) {
-        cm_gate_set_addresses(door, &here, 1);
+    carom_result result = gate != NULL && samples != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    if (gate != NULL) {
+        cm_gate_set_addresses(gate, &here, 1);
     }
     for (uint32_t run = 0; run < runs && result == CAROM_OK; run++) {
         double ms = 0.0;
         measure_datagrams(size, &samples[run], &samples[runs + run]);
         for (uint32_t i = 0; i < HANDSHAKES && result == CAROM_OK; i++) {
-            result = shake(door, &keys.keys[0], run * HANDSHAKES + i, &ms) ? CAROM_OK
+            result = shake(gate, &keys.keys[0], run * HANDSHAKES + i, &ms) ? CAROM_OK
                                                                            : CAROM_ERROR_STATE;
         }
         samples[2 * runs + run] = 1e3 * ms / HANDSHAKES;
@@ -105,7 +105,7 @@ carom_result cm_seal_bench_measure(uint32_t runs, size_t size, cm_seal_bench *be
         cm_samples_summarise(samples + runs, runs, &bench->open);
         cm_samples_summarise(samples + 2 * runs, runs, &bench->handshake);
     }
-    cm_gate_destroy(door);
+    cm_gate_destroy(gate);
     free(samples);
     return result;
 }

@@ -23,7 +23,7 @@ uint32_t cm_host_connection_of(const cm_host *host, size_t index)
 {
     const ENetPeer *peer = &host->enet->peers[index];
     return peer->state != ENET_PEER_STATE_DISCONNECTED
-               ? cm_gate_find(host->door, cm_host_id_of(peer))
+               ? cm_gate_find(host->gate, cm_host_id_of(peer))
                : CM_CONNECTION_NONE;
 }
 
@@ -52,9 +52,9 @@ static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t 
                    uint8_t *datagram)
 {
     cm_host *host = owner;
-    uint32_t connection = cm_gate_find(host->door, id);
+    uint32_t connection = cm_gate_find(host->gate, id);
     size_t size = connection != CM_CONNECTION_NONE
-                      ? cm_gate_seal(host->door, connection, parts, count, datagram)
+                      ? cm_gate_seal(host->gate, connection, parts, count, datagram)
                       : 0;
     host->stats.send_failed += size == 0; // it has no connection any more
     if (size > 0 && host->stand_ins[connection].host != 0) {
@@ -226,7 +226,7 @@ static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8
         return false;
     }
     cm_gate_result result;
-    cm_gate_receive(host->door, from, host->now_us, host->unix_s, *bytes, *size, &result);
+    cm_gate_receive(host->gate, from, host->now_us, host->unix_s, *bytes, *size, &result);
     if (result.reason != CM_DATAGRAM_REASON_COUNT) {
         host->stats.refused[result.reason]++;
     }

@@ -77,7 +77,7 @@ static void begin(cm_transport *transport, uint64_t now_us, uint64_t unix_s)
 static size_t path_of(const cm_host *host, size_t index)
 {
     uint32_t connection = cm_host_connection_of(host, index);
-    return connection != CM_CONNECTION_NONE ? cm_gate_path(host->door, connection) : CM_PATH_LEAST;
+    return connection != CM_CONNECTION_NONE ? cm_gate_path(host->gate, connection) : CM_PATH_LEAST;
 }
 
 // One event of ENet's into ours; false for one that is dealt with here.
@@ -89,7 +89,7 @@ static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event
         CM_ASSERT(from->peer->channelCount == CM_FRAME_CHANNELS); // the gate lets in no other
         host->stats.handshakes++;
         cm_host_budget_of(host, index)->from =
-            cm_gate_address(host->door, cm_host_connection_of(host, index));
+            cm_gate_address(host->gate, cm_host_connection_of(host, index));
         cm_pacing_limits(from->peer, path_of(host, index));
         // Measured once, ENet takes half of it for its variance and would resend what is lost of a
         // welcome after three round trips.
@@ -266,21 +266,21 @@ static void sweep(cm_host *host)
             continue;
         }
         bool half_open = peer->state == ENET_PEER_STATE_ACKNOWLEDGING_CONNECT &&
-                         host->now_us - cm_gate_opened_us(host->door, connection) > HALF_OPEN_US;
+                         host->now_us - cm_gate_opened_us(host->gate, connection) > HALF_OPEN_US;
         if (half_open) {
             enet_peer_disconnect_now(peer, CAROM_REASON_TIMEOUT); // it may think that it is in
             continue;
         }
         found += !host->has_peer[connection];
         host->has_peer[connection] = true;
-        size_t probe = cm_gate_probe(host->door, connection, host->now_us, host->datagram);
+        size_t probe = cm_gate_probe(host->gate, connection, host->now_us, host->datagram);
         if (probe > 0) {
-            cm_host_send_raw(host, cm_gate_address(host->door, connection), host->datagram, probe);
+            cm_host_send_raw(host, cm_gate_address(host->gate, connection), host->datagram, probe);
         }
     }
-    for (uint32_t i = 0; found < cm_gate_count(host->door) && i < capacity; i++) {
-        if (!host->has_peer[i] && cm_gate_exists(host->door, i)) {
-            cm_gate_end(host->door, i);
+    for (uint32_t i = 0; found < cm_gate_count(host->gate) && i < capacity; i++) {
+        if (!host->has_peer[i] && cm_gate_exists(host->gate, i)) {
+            cm_gate_end(host->gate, i);
             cm_host_free_stand_in(host, i);
         }
     }
@@ -344,7 +344,7 @@ static const cm_token *token_of(const cm_transport *transport, cm_connection_id 
     const cm_host *host = (const cm_host *)transport;
     bool there = peer_of(transport, connection) != NULL;
     uint32_t place = there ? cm_host_connection_of(host, connection.index) : CM_CONNECTION_NONE;
-    return place != CM_CONNECTION_NONE ? cm_gate_token(host->door, place) : NULL;
+    return place != CM_CONNECTION_NONE ? cm_gate_token(host->gate, place) : NULL;
 }
 
 static void mark(cm_transport *transport, cm_connection_id connection, cm_transport_mark how_far)
@@ -353,7 +353,7 @@ static void mark(cm_transport *transport, cm_connection_id connection, cm_transp
     bool there = peer_of(transport, connection) != NULL;
     uint32_t place = there ? cm_host_connection_of(host, connection.index) : CM_CONNECTION_NONE;
     if (place != CM_CONNECTION_NONE) {
-        (how_far == CM_MARK_JOINED ? cm_gate_joined : cm_gate_welcomed)(host->door, place);
+        (how_far == CM_MARK_JOINED ? cm_gate_joined : cm_gate_welcomed)(host->gate, place);
     }
 }
 
@@ -413,14 +413,14 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->stand_ins = calloc(def->peers, sizeof *host->stand_ins);
     host->live = calloc(def->peers, sizeof *host->live);
     host->evicted = calloc(def->peers, sizeof *host->evicted);
-    cm_gate_def door = {
+    cm_gate_def gate = {
         .keys = def->keys, .ticket_key = def->ticket_key, .connections = def->peers};
-    memcpy(door.chance, def->chance, sizeof door.chance);
-    host->door = cm_gate_create(&door);
-    cm_crypto_wipe(&door, sizeof door);
+    memcpy(gate.chance, def->chance, sizeof gate.chance);
+    host->gate = cm_gate_create(&gate);
+    cm_crypto_wipe(&gate, sizeof gate);
     bool whole = host->budgets != NULL && host->has_peer != NULL && host->live != NULL &&
                  host->evicted != NULL && host->stand_ins != NULL;
-    if (whole && host->door != NULL) {
+    if (whole && host->gate != NULL) {
         host->enet = listen_at(def);
     } else {
         snprintf(error, error_size, "out of memory, or the cryptography library does not work");
@@ -475,7 +475,7 @@ void cm_host_destroy(cm_host *host)
     for (uint32_t i = 0; host->enet != NULL && i < host->transport.capacity; i++) {
         cm_host_free_stand_in(host, i);
     }
-    cm_gate_destroy(host->door);
+    cm_gate_destroy(host->gate);
     free(host->stand_ins);
     free(host->budgets);
     free(host->has_peer);
@@ -491,7 +491,7 @@ cm_transport *cm_host_transport(cm_host *host)
 
 cm_gate *cm_host_gate(cm_host *host)
 {
-    return host->door;
+    return host->gate;
 }
 
 void cm_host_set_rooms(cm_host *host, cm_list_rooms *list, void *context)

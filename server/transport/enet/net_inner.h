@@ -23,7 +23,7 @@ typedef struct cm_stand_in {
 struct cm_host {
     cm_transport transport; // first
     struct _ENetHost *enet;
-    cm_gate *door;
+    cm_gate *gate;
     cm_list_rooms *list_rooms;
     void *rooms_context;
     struct _ENetPacket *held; // of the event handed out last

@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const cm_address somewhere = CM_ADDRESS_IPV4(10, 0, 0, 2, 4000);
 static const carom_token_keys keys = {1, {{7, {1, 2, 3}}}};
-static cm_gate *door;
+static cm_gate *gate;
 static cm_seal client; // of the one that is connected
 static uint64_t now_us = UINT64_C(50000000);
 
 static void receive(uint8_t *bytes, size_t size, cm_gate_result *result)
 {
-    cm_gate_receive(door, somewhere, now_us, UNIX_S, bytes, size, result);
+    cm_gate_receive(gate, somewhere, now_us, UNIX_S, bytes, size, result);
     if (result->verdict == CM_GATE_ANSWER) {
         CM_ASSERT(result->size <= size);
     }
@@ -79,9 +79,9 @@ static void make_door(void)
 {
     cm_gate_def def = {.keys = &keys, .connections = 4, .chance = {1}};
     cm_address here = CM_ADDRESS_IPV4(127, 0, 0, 1, 9400);
-    door = cm_gate_create(&def);
-    CM_ASSERT(door != NULL);
-    cm_gate_set_addresses(door, &here, 1);
+    gate = cm_gate_create(&def);
+    CM_ASSERT(gate != NULL);
+    cm_gate_set_addresses(gate, &here, 1);
     connect_client();
 }
 
@@ -145,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *bytes = malloc(size + CM_DATAGRAM_MAX); // so that what is behind it is guarded
     CM_ASSERT(bytes != NULL);
-    if (door == NULL) {
+    if (gate == NULL) {
         make_door();
     }
     now_us += STEP_US;
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(bytes);
     for (uint32_t i = 1; i < 4; i++) {
-        CM_ASSERT(!cm_gate_exists(door, i));
+        CM_ASSERT(!cm_gate_exists(gate, i));
     }
     return 0;
 }

@@ -395,7 +395,7 @@ Test(attack, strangers_get_less_than_they_send)
     for (size_t i = 0; i < sizeof def.chance; i++) {
         def.chance[i] = (uint8_t)cm_rng_below(&rng, 256);
     }
-    cm_gate *door = cm_gate_create(&def);
+    cm_gate *gate = cm_gate_create(&def);
     uint64_t in = 0, out = 0;
     for (uint32_t i = 0; i < 100000; i++) {
         cm_address from = CM_ADDRESS_IPV4(0, 0, 0, 0, (uint16_t)(i % 60000 + 1));
@@ -414,7 +414,7 @@ Test(attack, strangers_get_less_than_they_send)
         }
         cm_gate_result result;
         in += size;
-        cm_gate_receive(door, from, 1000000 + i, 1, bytes, size, &result);
+        cm_gate_receive(gate, from, 1000000 + i, 1, bytes, size, &result);
         cr_assert_neq(result.verdict, CM_GATE_PASS);
         cr_assert(result.verdict != CM_GATE_ANSWER || result.size <= size);
         out += result.verdict == CM_GATE_ANSWER ? result.size : 0;
@@ -422,9 +422,9 @@ Test(attack, strangers_get_less_than_they_send)
     cr_assert_leq(out, in);
     cr_assert_gt(out, 0);
     for (uint32_t i = 0; i < def.connections; i++) {
-        cr_assert_not(cm_gate_exists(door, i), "a slot was taken");
+        cr_assert_not(cm_gate_exists(gate, i), "a slot was taken");
     }
-    cm_gate_destroy(door);
+    cm_gate_destroy(gate);
 }
 
 // A network that repeats each datagram half the time: the second one is refused, once, and counted.

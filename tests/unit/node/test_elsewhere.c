@@ -67,7 +67,7 @@ static void close_street(street *s)
     away_free(&s->a);
 }
 
-// Connects to the first door and goes on until the state is one of these.
+// Connects to the first gate and goes on until the state is one of these.
 static double visit(street *s, double most_s)
 {
     char token[CAROM_TOKEN_TEXT_MAX];
@@ -139,7 +139,7 @@ Test(elsewhere, a_circle_ends)
     close_street(&s);
 }
 
-// The room's server does not answer: back to the door, which by then knows better.
+// The room's server does not answer: back to the gate, which by then knows better.
 Test(elsewhere, back_again_where_nobody_answers)
 {
     street s;

@@ -20,7 +20,7 @@ typedef struct holder {
     ENetSocket socket;
     cm_seal seal;
     uint16_t peer, session, verify, time; // of ENet's, once it was answered
-    carom_reason refused;                 // by the door
+    carom_reason refused;                 // by the gate
 } holder;
 
 static void put16(uint8_t *at, uint32_t value)
@@ -293,7 +293,7 @@ Test(hold, a_ticket_without_a_slot_gets_no_place)
     away_free(&a);
 }
 
-// Past the door when the ban comes, and not yet a client whom it finds.
+// Past the gate when the ban comes, and not yet a client whom it finds.
 Test(hold, a_ban_holds_for_who_is_on_the_way_in)
 {
     for (uint32_t by_address = 0; by_address < 2; by_address++) {
