@@ -45,6 +45,24 @@ static int make_new(const char *directory, const char *name)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
+// {"goal":3}: how often each kind of event came, by its name; by its number where it has none, or
+// one that would want escapes.
+static void print_events(const cm_trial_report *r)
+{
+    printf("{");
+    for (uint32_t i = 0; i < r->kind_count; i++) {
+        const cm_trial_events *row = &r->kinds[i];
+        bool plain = row->name[0] != '\0';
+        for (const char *at = row->name; *at != '\0'; at++) {
+            plain = plain && *at >= ' ' && *at <= '~' && *at != '"' && *at != '\\';
+        }
+        printf("%s\"", i > 0 ? "," : "");
+        plain ? printf("%s", row->name) : printf("%u", row->kind);
+        printf("\":%u", row->count);
+    }
+    printf("}");
+}
+
 static int print_report(const char *path, const cm_trial_report *r)
 {
     if (!r->sound) {
@@ -54,11 +72,12 @@ static int print_report(const char *path, const cm_trial_report *r)
     printf("{\"module\": \"%s\", \"result\": \"sound\", \"ticks\": %u, \"made_again\": %u, "
            "\"rewinds\": %u, \"decodes\": %u, \"hostile_states\": %u, \"joins\": %u, "
            "\"leaves\": %u, \"messages\": %u, \"inputs\": %u, \"refused_inputs\": %u, "
-           "\"sent\": %u, \"emitted\": %u, \"hash\": \"%016" PRIx64
-           "\", \"tick_us_mean\": %.1f, \"tick_us_max\": %.1f}\n",
+           "\"sent\": %u, \"emitted\": %u, \"events\": ",
            r->module, r->ticks, r->again, r->rewinds, r->decodes, r->hostile_states, r->joins,
-           r->leaves, r->messages, r->inputs, r->refused_inputs, r->sent, r->emitted, r->final_hash,
-           1e-3 * (double)r->tick_ns_sum / r->ticks, 1e-3 * (double)r->tick_ns_max);
+           r->leaves, r->messages, r->inputs, r->refused_inputs, r->sent, r->emitted);
+    print_events(r);
+    printf(", \"hash\": \"%016" PRIx64 "\", \"tick_us_mean\": %.1f, \"tick_us_max\": %.1f}\n",
+           r->final_hash, 1e-3 * (double)r->tick_ns_sum / r->ticks, 1e-3 * (double)r->tick_ns_max);
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
@@ -98,6 +117,9 @@ static void add_report(cm_trial_report *all, const cm_trial_report *one)
     sum.hostile_states += all->hostile_states;
     sum.sent += all->sent;
     sum.emitted += all->emitted;
+    for (uint32_t i = 0; i < all->kind_count; i++) {
+        cm_trial_add_events(&sum, &all->kinds[i]);
+    }
     sum.tick_ns_sum += all->tick_ns_sum;
     sum.tick_ns_max = all->tick_ns_max > one->tick_ns_max ? all->tick_ns_max : one->tick_ns_max;
     *all = sum;
@@ -204,7 +226,9 @@ const cm_command cm_module_command = {
                                       "each "
                                       "callback nothing beside the state\n"
                                       "          was written, and MXCSR and x87 are as they were. "
-                                      "Prints counts, and the processor\n"
+                                      "Prints counts (`events`: how\n"
+                                      "          often each kind came, so whether the play reached "
+                                      "your rule), and the processor\n"
                                       "          time of a tick, us. --scene: its scene; else "
                                       "NAME.json beside NAME.so. Status 1: what\n"
                                       "          differs first, in which callback, where, and why "

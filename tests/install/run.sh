@@ -162,6 +162,9 @@ grep -q '^verified [1-9]' "$dir/log.txt"
 check $? "the new module's first match verifies: $(tail -3 "$dir/log.txt")"
 grep -q '"result": "sound", "ticks": 1800, "made_again": 3600' "$dir/log.txt"
 check $? "the new module is sound: $(tail -1 "$dir/log.txt")"
+emitted=$(sed -n 's/.*"emitted": \([0-9]*\), "events": {"touch":\([0-9]*\)}.*/\1 \2/p' "$dir/log.txt")
+[ -n "$emitted" ] && [ "${emitted% *}" -gt 0 ] && [ "${emitted% *}" = "${emitted#* }" ]
+check $? "events of its rule are counted by name: $emitted"
 "$carom" module new pong --dir "$dir" 2>&1 | grep -q "$dir/pong: File exists"
 check $? "an existing folder is left alone"
 said=$("$carom" module new Pong --dir "$dir" 2>&1)

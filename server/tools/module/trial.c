@@ -327,6 +327,37 @@ static bool try_tick(trial *t, uint32_t tick, uint64_t hash)
     return hostile ? give_hostile_state(t, tick) : same;
 }
 
+void cm_trial_add_events(cm_trial_report *report, const cm_trial_events *events)
+{
+    uint32_t i = 0;
+    while (i < report->kind_count && report->kinds[i].kind != events->kind) {
+        i++;
+    }
+    if (i == CM_TRIAL_KINDS_MAX) {
+        return;
+    }
+    if (i == report->kind_count) {
+        report->kinds[report->kind_count++] = *events;
+    } else {
+        report->kinds[i].count += events->count;
+    }
+}
+
+static void count_told(const carom_game *game, cm_trial_report *report)
+{
+    uint32_t sent, emitted;
+    (void)cm_game_messages(game, &sent);
+    const carom_event *events = cm_game_events(game, &emitted);
+    report->sent += sent;
+    report->emitted += emitted;
+    for (uint32_t i = 0; i < emitted; i++) {
+        cm_trial_events one = {.kind = events[i].kind, .count = 1};
+        snprintf(one.name, sizeof one.name, "%s",
+                 cm_module_event_name(cm_game_module(game), one.kind));
+        cm_trial_add_events(report, &one);
+    }
+}
+
 static bool play(trial *t, uint32_t process)
 {
     board *b = t->board;
@@ -344,12 +375,9 @@ static bool play(trial *t, uint32_t process)
             b->differs[tick] = cm_monitor_differ(b->after[tick], after);
         }
         uint64_t hash = cm_game_hash(t->game);
-        uint32_t sent;
-        (void)cm_game_messages(t->game, &sent);
-        b->report.sent += process == 0 ? sent : 0;
-        uint32_t emitted;
-        (void)cm_game_events(t->game, &emitted);
-        b->report.emitted += process == 0 ? emitted : 0;
+        if (process == 0) {
+            count_told(t->game, &b->report);
+        }
         b->hashes[process][tick + 1] = hash ^ hash_messages(t->game);
         if (process == 0 && !try_tick(t, tick, hash)) {
             return false;

@@ -22,6 +22,8 @@
 #define CM_TRIAL_TICKS_MAX   10000u
 #define CM_TRIAL_CPU_S       2 // of one tick
 #define CM_TRIAL_FINDING_MAX 512
+#define CM_TRIAL_KINDS_MAX   16u
+#define CM_TRIAL_NAME_MAX    48
 
 typedef struct cm_trial_def {
     const char *path;           // of the module's file, checked and loaded in each process
@@ -31,6 +33,12 @@ typedef struct cm_trial_def {
     uint32_t ticks;
 } cm_trial_def;
 
+// Events of one kind that the module's rules told.
+typedef struct cm_trial_events {
+    uint32_t kind, count;
+    char name[CM_TRIAL_NAME_MAX]; // the module's, cut; empty: it has none
+} cm_trial_events;
+
 typedef struct cm_trial_report {
     bool sound;
     char finding[CM_TRIAL_FINDING_MAX]; // where it is not: "tick 12: …"
@@ -39,11 +47,17 @@ typedef struct cm_trial_report {
     uint32_t ticks, joins, leaves, messages, inputs, refused_inputs;
     uint32_t again, rewinds, decodes, hostile_states; // how many ticks, rewinds… were compared
     uint32_t sent, emitted;                           // messages and events of the module
-    uint64_t tick_ns_sum, tick_ns_max;                // processor time of a tick, of the whole game
+    cm_trial_events kinds[CM_TRIAL_KINDS_MAX];        // of the first kinds that came
+    uint32_t kind_count;
+    uint64_t tick_ns_sum, tick_ns_max; // processor time of a tick, of the whole game
 } cm_trial_report;
 
 // CAROM_OK: the report has the result. CAROM_ERROR_ARGUMENT: the file is refused, or the scene and
 // the module make no game (finding has the reason); CAROM_ERROR_MEMORY, CAROM_ERROR_IO.
 carom_result cm_trial_run(const cm_trial_def *def, cm_trial_report *report);
+
+// Adds events of a kind to the report's; those of a kind above the first ones are in `emitted`
+// alone.
+void cm_trial_add_events(cm_trial_report *report, const cm_trial_events *events);
 
 #endif
