@@ -219,10 +219,14 @@ test-unit: $(OUT)/unit $(OUT)/carom
 check-counts: $(OUT)/unit
 	CAROM_TEST_COUNTS=full $(OUT)/unit --jobs $$(nproc) --filter '@(disk|catalogue|query|query_truth|joint_fuzz|volume_law)/*'
 
-# The laws of mechanics, a file each.
-.PHONY: test-physics
+# The laws of mechanics, a file each: few cases of each, or all that SEED draws.
+.PHONY: test-physics check-physics
 test-physics: $(OUT)/physics
 	$(OUT)/physics --jobs $$(nproc)
+
+check-physics: $(OUT)/physics
+	@echo "SEED=$${SEED:-1}"
+	CAROM_TEST_COUNTS=full $(OUT)/physics --jobs $$(nproc)
 
 # Several compilers and flags: the same whatever BUILD is.
 test-determinism:

@@ -5,6 +5,63 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/unit/counts.h"
+
+static cm_case present; // the case whose world was made last; its seed is 0 if there is none
+
+static uint64_t next_bits(uint64_t *state) // splitmix64
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void free_cases(struct criterion_test_params *params)
+{
+    cr_free(params->params);
+}
+
+struct criterion_test_params cm_cases(uint32_t solvers, uint32_t few, uint32_t all)
+{
+    const char *asked = getenv("SEED");
+    uint64_t seed = asked != NULL ? strtoull(asked, NULL, 10) : 1;
+    uint32_t each = test_count(few, all), count = 0;
+    cm_case *cases = cr_calloc(4 * each + 1, sizeof *cases);
+    for (uint32_t solver = 0; solver < 4; solver++) {
+        for (uint32_t i = 0; i < each && (solvers >> solver & 1u) != 0; i++) {
+            static const uint32_t rates[] = {60, 75, 90, 120, 144, 200, 240};
+            cm_case *c = &cases[count++];
+            *c = (cm_case){.seed = seed, .number = i, .rate = 60, .solver = solver};
+            c->state = seed * 1000003u + i;
+            c->rate = i == 0 ? 60 : rates[next_bits(&c->state) % 7];
+        }
+    }
+    return cr_make_param_array(cm_case, cases, count, free_cases);
+}
+
+double cm_draw(cm_case *c, double low, double high)
+{
+    double share = (double)(next_bits(&c->state) >> 11) * 0x1p-53;
+    return low > 0.0 ? low * pow(high / low, share) : low + share * (high - low);
+}
+
+const char *cm_solver_name(carom_solver_type solver)
+{
+    static const char *const names[] = {"soft", "impulse", "lcp", "volume"};
+    return names[solver];
+}
+
+carom_world_def cm_case_def(const cm_case *c, uint32_t bodies)
+{
+    carom_world_def def = cm_lab_def(c->rate, bodies);
+    present = *c;
+    def.solver.type = c->solver;
+    def.solver.lcp.friction_model = CAROM_FRICTION_CONE;
+    def.sleep = false;
+    return def;
+}
+
 carom_world_def cm_lab_def(uint32_t rate, uint32_t bodies)
 {
     carom_world_def def = carom_default_world_def();
@@ -106,6 +163,27 @@ void cm_lab_joint(cm_lab *lab, carom_joint_type type, carom_body_id a, carom_bod
     cr_assert_eq(carom_joint_create(lab->world, &def, NULL), CAROM_OK);
 }
 
+carom_joint_id cm_lab_join(cm_lab *lab, const carom_joint_def *def)
+{
+    carom_joint_id id;
+    cr_assert_eq(carom_joint_create(lab->world, def, &id), CAROM_OK);
+    return id;
+}
+
+carom_joint_state cm_lab_joint_get(const cm_lab *lab, carom_joint_id joint)
+{
+    carom_joint_state state;
+    cr_assert_eq(carom_joint_get(lab->world, joint, &state), CAROM_OK);
+    return state;
+}
+
+double cm_lab_inertia(const cm_lab *lab, carom_body_id body, int axis)
+{
+    carom_body_def def;
+    cr_assert_eq(carom_body_get_def(lab->world, body, &def), CAROM_OK);
+    return (double)(axis == 0 ? def.inertia.x : axis == 1 ? def.inertia.y : def.inertia.z);
+}
+
 // Sums
 // ---------------------------------------------------------------------------------------------
 
@@ -199,9 +277,15 @@ void cm_tell_within(const char *file, int line, double value, double low, double
                     const char *format, ...)
 {
     char what[256];
+    int used = 0;
+    if (present.seed != 0) {
+        used = snprintf(what, sizeof what, "[SEED=%llu case %u, %s, %u Hz] ",
+                        (unsigned long long)present.seed, present.number,
+                        cm_solver_name(present.solver), present.rate);
+    }
     va_list args;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    vsnprintf(what + used, sizeof what - (size_t)used, format, args);
     va_end(args);
     cr_log_info("%s: %g, to lie in [%g, %g]", what, value, low, high);
     if (!(value >= low && value <= high)) {

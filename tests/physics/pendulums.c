@@ -1,0 +1,154 @@
+// Swinging. Two carts between three equal springs have the modes sqrt(k / m), both one way, and
+// sqrt(3 k / m), one against the other; begun in one mode they stay in it (H. Goldstein, "Classical
+// Mechanics", 6). Two rods on hinges follow the equations of the compound double pendulum, which
+// are integrated beside them (ibid., 1: Lagrange). Joints do no work, so energy never grows.
+#include "tests/physics/physics.h"
+
+#define G 9.81
+
+cm_law(pendulums, normal_modes, SOFT | LCP, 2, 30)
+{
+    double hertz = cm_draw(c, 0.3, 1.0), k, mass;
+    float half = (float)cm_draw(c, 0.05, 0.3), density = (float)cm_draw(c, 100.0, 5000.0);
+    for (int mode = 0; mode < 2; mode++) {
+        carom_world_def def = cm_case_def(c, 8);
+        def.gravity = cm_vec(0, 0, 0);
+        cm_lab lab = cm_lab_open(&def);
+        lab.surface.density = density;
+        lab.surface.mask = 0;
+        carom_body_id carts[2];
+        carom_joint_def joint = carom_default_joint_def();
+        for (int i = 0; i < 2; i++) {
+            carom_vec3 at = cm_vec(2.0f * (float)i, 0, 0);
+            carts[i] = cm_lab_box(&lab, at, cm_vec(half, half, half));
+            joint.type = CAROM_JOINT_PRISMATIC;
+            joint.body_b = carts[i];
+            joint.anchor = at;
+            joint.axis = cm_vec(1, 0, 0);
+            cm_lab_join(&lab, &joint);
+        }
+        mass = (double)cm_lab_get(&lab, carts[0]).mass;
+        k = mass * 4.0 * CM_PI * CM_PI * hertz * hertz;
+        joint.type = CAROM_JOINT_DISTANCE;
+        joint.spring = CAROM_SPRING_STIFFNESS;
+        joint.spring_stiffness = (float)k;
+        for (int i = 0; i < 3; i++) {
+            joint.body_a = i == 0 ? (carom_body_id){0} : carts[i - 1];
+            joint.body_b = i == 2 ? (carom_body_id){0} : carts[i];
+            joint.anchor = cm_vec(2.0f * (float)(i - 1), 0, 0);
+            joint.anchor_b = cm_vec(2.0f * (float)i, 0, 0);
+            if (i == 2) { // the world is always a
+                joint.body_a = (carom_body_id){0};
+                joint.body_b = carts[1];
+                joint.anchor = cm_vec(4, 0, 0);
+                joint.anchor_b = cm_vec(2, 0, 0);
+            }
+            cm_lab_join(&lab, &joint);
+        }
+        float v = 0.5f * (float)hertz;
+        cm_lab_set_velocity(&lab, carts[0], cm_vec(v, 0, 0), cm_vec(0, 0, 0));
+        cm_lab_set_velocity(&lab, carts[1], cm_vec(mode == 0 ? v : -v, 0, 0), cm_vec(0, 0, 0));
+        double want = hertz * (mode == 0 ? 1.0 : sqrt(3.0)), before = 0.0, first = 0.0, last = 0.0;
+        double mixed = 0.0, most = 0.0;
+        int ups = 0;
+        for (uint32_t tick = 1; tick <= (uint32_t)(5.5 / want * c->rate); tick++) {
+            carom_world_step(lab.world);
+            double x = (double)cm_lab_get(&lab, carts[0]).position.x;
+            double y = (double)cm_lab_get(&lab, carts[1]).position.x - 2.0;
+            mixed = fmax(mixed, fabs(mode == 0 ? x - y : x + y));
+            most = fmax(most, fabs(x));
+            if (before < 0.0 && x >= 0.0) {
+                last = (tick - x / (x - before)) / c->rate;
+                first = ups++ == 0 ? last : first;
+            }
+            before = x;
+        }
+        cm_within((ups - 1) / (last - first) / want, 0.98, 1.02, "of mode %d, %g Hz", mode, want);
+        cm_within(mixed / most, 0.0, 0.01, "of the other mode");
+        cm_lab_close(&lab);
+    }
+}
+
+typedef struct rods {
+    double m1, m2, i1, i2, l, d; // kg, kg m^2 about the centres, m: length, half length
+} rods;
+
+// Second derivatives of the angles from straight down.
+static void accelerate(const rods *r, const double s[4], double a[2])
+{
+    double diff = s[0] - s[1], m11 = r->i1 + r->m1 * r->d * r->d + r->m2 * r->l * r->l;
+    double m12 = r->m2 * r->l * r->d * cos(diff), m22 = r->i2 + r->m2 * r->d * r->d;
+    double turn = r->m2 * r->l * r->d * sin(diff);
+    double f1 = -turn * s[3] * s[3] - (r->m1 * r->d + r->m2 * r->l) * G * sin(s[0]);
+    double f2 = turn * s[2] * s[2] - r->m2 * r->d * G * sin(s[1]), det = m11 * m22 - m12 * m12;
+    a[0] = (m22 * f1 - m12 * f2) / det;
+    a[1] = (m11 * f2 - m12 * f1) / det;
+}
+
+static void advance(const rods *r, double s[4], double h) // the midpoint rule, in small steps
+{
+    double a[2], mid[4];
+    accelerate(r, s, a);
+    for (int i = 0; i < 2; i++) {
+        mid[i] = s[i] + 0.5 * h * s[2 + i];
+        mid[2 + i] = s[2 + i] + 0.5 * h * a[i];
+    }
+    accelerate(r, mid, a);
+    for (int i = 0; i < 2; i++) {
+        s[i] += h * mid[2 + i];
+        s[2 + i] += h * a[i];
+    }
+}
+
+cm_law(pendulums, double_pendulum, SOFT | LCP, 2, 30)
+{
+    double l = cm_draw(c, 0.2, 2.0), s[4] = {cm_draw(c, -1.5, 1.5), cm_draw(c, -1.5, 1.5), 0, 0};
+    carom_world_def def = cm_case_def(c, 8);
+    cm_lab lab = cm_lab_open(&def);
+    lab.surface.mask = 0;
+    carom_body_id ids[2];
+    carom_joint_def joint = carom_default_joint_def();
+    joint.type = CAROM_JOINT_HINGE;
+    joint.axis = cm_vec(0, 0, 1);
+    double x = 0.0, y = 0.0;
+    for (int i = 0; i < 2; i++) {
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = cm_lab_shape(&lab, CAROM_SHAPE_BOX);
+        shape.density = (float)cm_draw(c, 300.0, 3000.0);
+        shape.half_extents = cm_vec(0.05f * (float)l, 0.5f * (float)l, 0.05f * (float)l);
+        body.position =
+            cm_vec((float)(x + 0.5 * l * sin(s[i])), (float)(y - 0.5 * l * cos(s[i])), 0);
+        body.orientation = (carom_quat){0, 0, (float)sin(0.5 * s[i]), (float)cos(0.5 * s[i])};
+        ids[i] = cm_lab_add(&lab, &body, &shape);
+        joint.anchor = cm_vec((float)x, (float)y, 0);
+        joint.body_a = i == 0 ? (carom_body_id){0} : ids[0];
+        joint.body_b = ids[i];
+        cm_lab_join(&lab, &joint);
+        x += l * sin(s[i]), y -= l * cos(s[i]);
+    }
+    rods r = {.m1 = (double)cm_lab_get(&lab, ids[0]).mass,
+              .m2 = (double)cm_lab_get(&lab, ids[1]).mass,
+              .i1 = cm_lab_inertia(&lab, ids[0], 2),
+              .i2 = cm_lab_inertia(&lab, ids[1], 2),
+              .l = l,
+              .d = 0.5 * l};
+    // For three swings, about; the lcp solver, whose steps are whole ticks, for one.
+    double seconds = (c->solver == CAROM_SOLVER_LCP ? 1.0 : 3.0) * sqrt(l);
+    double worst = 0.0, e0 = cm_lab_energy(&lab), top = e0;
+    for (uint32_t tick = 0; tick < (uint32_t)(seconds * c->rate); tick++) {
+        carom_world_step(lab.world);
+        for (int k = 0; k < 50; k++) {
+            advance(&r, s, 0.02 / c->rate);
+        }
+        carom_vec3 p = cm_lab_get(&lab, ids[1]).position;
+        double off_x = (double)p.x - (l * sin(s[0]) + 0.5 * l * sin(s[1]));
+        double off_y = (double)p.y + (l * cos(s[0]) + 0.5 * l * cos(s[1]));
+        worst = fmax(worst, hypot(off_x, off_y));
+        top = fmax(top, cm_lab_energy(&lab));
+    }
+    cm_within(worst / l, 0.0, c->solver == CAROM_SOLVER_LCP ? 0.5 : 0.1,
+              "of a rod's length from Lagrange's equations, rods of %g m", l);
+    cm_within((top - e0) / ((r.m1 + 2.0 * r.m2) * G * l), -1e-3, 0.01,
+              "of its weight's work gained");
+    cm_lab_close(&lab);
+}

@@ -1,0 +1,82 @@
+// Sleep changes nothing. What is at rest falls asleep and stays where it is; what is at rest for a
+// moment alone (the top of a throw, the end of a swing) does not; a sleeper that is struck, or
+// whose support goes, moves as one that was awake all the time. Nothing sleeps in the impulse and
+// the volume solver.
+#include "tests/physics/physics.h"
+
+#define G 9.81
+
+static carom_world_def sleepy(cm_case *c)
+{
+    carom_world_def def = cm_case_def(c, 16);
+    def.sleep = true;
+    return def;
+}
+
+cm_law(sleep, at_rest_and_only_then, SOFT | LCP, 2, 30)
+{
+    carom_world_def def = sleepy(c);
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    float half = (float)cm_draw(c, 0.05, 1.0);
+    lab.surface.density = (float)cm_draw(c, 100.0, 5000.0);
+    carom_body_id box = cm_lab_box(&lab, cm_vec(0, half, 0), cm_vec(half, half, half));
+    carom_body_id ball = cm_lab_ball(&lab, cm_vec(10, 2, 0), 0.1f);
+    double v = cm_draw(c, 5.0, 15.0);
+    cm_lab_set_velocity(&lab, ball, cm_vec(0, (float)v, 0), cm_vec(0, 0, 0));
+    for (uint32_t tick = 0; tick < (uint32_t)(2.0 * v / G * c->rate); tick++) {
+        carom_world_step(lab.world);
+        cr_assert_not(cm_lab_get(&lab, ball).asleep, "asleep in the air");
+    }
+    cm_lab_run(&lab, 3.0);
+    carom_body_state s = cm_lab_get(&lab, box);
+    cm_within(s.asleep ? 1.0 : 0.0, 1.0, 1.0, "sleeps, a box of %g m", (double)half);
+    cm_lab_run(&lab, 3.0);
+    cm_within((double)cm_length(cm_sub(cm_lab_get(&lab, box).position, s.position)), 0.0, 0.0,
+              "m that it moved asleep");
+    cm_lab_close(&lab);
+}
+
+// Two boxes, one on the other, for 4 s; then the lower one goes, or a ball strikes the upper one.
+static void disturb(cm_case c, bool sleep, bool struck, carom_body_state *last)
+{
+    carom_world_def def = sleepy(&c);
+    def.sleep = sleep;
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    float half = (float)cm_draw(&c, 0.1, 0.5);
+    lab.surface.friction = 0.5f;
+    lab.surface.density = (float)cm_draw(&c, 100.0, 2000.0);
+    carom_body_id low = cm_lab_box(&lab, cm_vec(0, half, 0), cm_vec(half, half, half));
+    carom_body_id high = cm_lab_box(&lab, cm_vec(0, 3.0f * half, 0), cm_vec(half, half, half));
+    cm_lab_run(&lab, 4.0);
+    cm_within(cm_lab_get(&lab, high).asleep ? 1.0 : 0.0, sleep ? 1.0 : 0.0, sleep ? 1.0 : 0.0,
+              "asleep");
+    if (struck) {
+        carom_body_id ball = cm_lab_ball(&lab, cm_vec(-4.0f * half, 3.0f * half, 0), 0.5f * half);
+        cm_lab_set_velocity(&lab, ball, cm_vec((float)cm_draw(&c, 4.0, 10.0), 0.5f, 0),
+                            cm_vec(0, 0, 0));
+    } else {
+        cr_assert_eq(carom_body_destroy(lab.world, low), CAROM_OK);
+    }
+    cm_lab_run(&lab, struck ? 1.0 : 0.2);
+    *last = cm_lab_get(&lab, high);
+    if (!struck) {
+        cm_within((double)last->linear_velocity.y / (-0.2 * G), 0.9, 1.1,
+                  "of free fall, the support gone");
+    }
+    cm_lab_close(&lab);
+}
+
+cm_law(sleep, changes_nothing, SOFT | LCP, 2, 30)
+{
+    for (int i = 0; i < 2; i++) {
+        carom_body_state asleep, awake;
+        disturb(*c, true, i == 1, &asleep);
+        disturb(*c, false, i == 1, &awake);
+        cm_within((double)cm_length(cm_sub(asleep.position, awake.position)), 0.0, 0.01,
+                  "m between what slept and what did not, %s", i == 1 ? "struck" : "let fall");
+        cm_within((double)awake.position.x, i == 1 ? 0.001 : -0.01, i == 1 ? 100.0 : 0.01,
+                  "m, moved");
+    }
+}
