@@ -56,7 +56,7 @@ static void try_faces_of(search *s, const cm_core *core, float sense)
         try_face(s, cm_neg(core->axis));
     }
     for (uint32_t f = 0; core->kind == CM_CORE_POLY && f < core->poly->face_count; f++) {
-        try_face(s, cm_scale(sense, core->poly->normals[f]));
+        try_face(s, cm_scale(sense, cm_poly_normal(core->poly, f)));
     }
 }
 
@@ -72,7 +72,8 @@ static carom_vec3 edge_of(const cm_core *core, uint32_t i)
         return core->axis;
     }
     const cm_hull_edge *edge = &core->poly->edges[i];
-    return cm_sub(core->poly->vertices[edge->vertex[1]], core->poly->vertices[edge->vertex[0]]);
+    return cm_sub(cm_poly_vertex(core->poly, edge->vertex[1]),
+                  cm_poly_vertex(core->poly, edge->vertex[0]));
 }
 
 static void try_edges(search *s)
@@ -97,7 +98,7 @@ static void try_radial(search *s, const cm_core *cylinder, const cm_core *other,
     for (uint32_t i = 0; i < corners; i++) {
         carom_vec3 p =
             other->kind == CM_CORE_POLY
-                ? other->poly->vertices[i]
+                ? cm_poly_vertex(other->poly, i)
                 : cm_mul_add(other->center, other->half * (float)((int)i - 1), other->axis);
         carom_vec3 d = cm_sub(p, cylinder->center);
         d = cm_mul_add(d, -cm_dot(d, cylinder->axis), cylinder->axis);

@@ -72,9 +72,9 @@ static void side_feature(const cm_core *core, carom_vec3 d, cm_feature *feature)
 static uint32_t face_along(const cm_poly *poly, carom_vec3 d, float *cosine)
 {
     uint32_t best = 0;
-    *cosine = cm_dot(poly->normals[0], d);
+    *cosine = cm_dot(cm_poly_normal(poly, 0), d);
     for (uint32_t f = 1; f < poly->face_count; f++) {
-        float here = cm_dot(poly->normals[f], d);
+        float here = cm_dot(cm_poly_normal(poly, f), d);
         if (here > *cosine + 1.0e-5f) {
             *cosine = here;
             best = f;
@@ -219,17 +219,17 @@ static void line_feature(const cm_core *core, carom_vec3 d, cm_feature *feature)
         const cm_poly *poly = core->poly;
         uint32_t nearest = cm_poly_support(poly, d);
         float least = LINE_COS;
-        point_feature(poly->vertices[nearest], feature);
+        point_feature(cm_poly_vertex(poly, nearest), feature);
         for (uint32_t i = 0; i < poly->edge_count; i++) {
             const uint8_t *v = poly->edges[i].vertex;
             if (v[0] == nearest || v[1] == nearest) {
-                carom_vec3 u = cm_sub(poly->vertices[v[1]], poly->vertices[v[0]]);
+                carom_vec3 u = cm_sub(cm_poly_vertex(poly, v[1]), cm_poly_vertex(poly, v[0]));
                 float slope = cm_abs(cm_dot(u, d)) / cm_max(cm_length(u), 1.0e-12f);
                 if (slope < least) {
                     least = slope;
                     feature->count = 2;
-                    feature->points[0] = poly->vertices[v[0]];
-                    feature->points[1] = poly->vertices[v[1]];
+                    feature->points[0] = cm_poly_vertex(poly, v[0]);
+                    feature->points[1] = cm_poly_vertex(poly, v[1]);
                 }
             }
         }

@@ -12,17 +12,32 @@
 #define CM_FEATURE_POINTS 64u  // most vertices of a face
 #define CM_CLIP_POINTS    128u // of a face clipped by another
 
-// A hull or a box as it is placed.
+// A hull or a box as it is placed. Rows behind the last vertex and face repeat the first, so that
+// lanes may read them.
 typedef struct cm_poly {
     uint32_t vertex_count, face_count, edge_count;
     carom_vec3 center; // of its box
-    carom_vec3 vertices[CM_HULL_VERTICES];
-    carom_vec3 normals[CM_HULL_FACES];
-    float offsets[CM_HULL_FACES];
+    carom_vec3 middle; // of the ball inside
+    float inner_radius;
+    float reach; // no vertex is farther from the center
+    float bend;  // as of carom_hull
+    float vertices[3][CM_HULL_VERTICES];
+    float normals[3][CM_HULL_FACE_ROWS];
+    float offsets[CM_HULL_FACE_ROWS];
     const uint16_t *first;
-    const uint8_t *loop;
+    const uint8_t *loop, *loop_edges;
     const cm_hull_edge *edges;
 } cm_poly;
+
+static inline carom_vec3 cm_poly_vertex(const cm_poly *poly, uint32_t i)
+{
+    return cm_vec(poly->vertices[0][i], poly->vertices[1][i], poly->vertices[2][i]);
+}
+
+static inline carom_vec3 cm_poly_normal(const cm_poly *poly, uint32_t face)
+{
+    return cm_vec(poly->normals[0][face], poly->normals[1][face], poly->normals[2][face]);
+}
 
 // False for a shape that is neither box nor hull, or a hull that is not known there.
 bool cm_poly_make(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 origin,

@@ -9,12 +9,25 @@
 #include "shared/sim/collide/convex.h"
 #include "shared/sim/collide/narrow.h"
 
+#ifndef CM_LANES // those of wide.c
+#define CM_LANES 4
+#endif
+#include "shared/base/lanes.h"
+
+#include <string.h>
+
 #define FACE_TOLERANCE 0.0005f // m; a's face before b's
 #define PARALLEL       1.0e-4f // squared sine below which two edges give no axis
+#define SLACK          2.0e-4f // of the sizes: what rounding may take from a bound
+
+// Faces that share an edge, as a cosine: beyond it a half of the angle, not the sine, is the bound.
+#define NEARLY_FLAT      0.9f
+#define NEARLY_FLAT_HALF 0.974f
 
 typedef struct face_axis {
     float separation;
     uint32_t face;
+    float heights[CM_HULL_FACE_ROWS]; // of the other's middle over each face
 } face_axis;
 
 typedef struct edge_axis {
@@ -23,69 +36,218 @@ typedef struct edge_axis {
     carom_vec3 normal;
 } edge_axis;
 
-// The face of a that b is farthest beyond. Stops at the first beyond margin.
-static face_axis search_faces(const cm_poly *a, const cm_poly *b, float margin)
+CM_LANES_INLINE cm_fvec broadcast(carom_vec3 v)
 {
-    face_axis best = {-1.0e30f, 0};
-    for (uint32_t f = 0; f < a->face_count; f++) {
-        carom_vec3 n = a->normals[f];
-        float low = cm_dot(n, b->vertices[0]);
-        for (uint32_t i = 1; i < b->vertex_count; i++) {
-            low = cm_min(low, cm_dot(n, b->vertices[i]));
-        }
-        float s = low - a->offsets[f];
-        if (s > best.separation) {
-            best.separation = s;
-            best.face = f;
-            if (s > margin) {
-                return best;
-            }
-        }
+    return (cm_fvec){cm_lanes_set(v.x), cm_lanes_set(v.y), cm_lanes_set(v.z)};
+}
+
+CM_LANES_INLINE cm_fvec load_rows(const float *x, const float *y, const float *z, uint32_t i)
+{
+    return (cm_fvec){cm_lanes_load(x + i), cm_lanes_load(y + i), cm_lanes_load(z + i)};
+}
+
+// How far b is beyond a face of a.
+static float beyond(const cm_poly *a, uint32_t face, const cm_poly *b)
+{
+    cm_fvec n = broadcast(cm_poly_normal(a, face));
+    cm_f low = cm_lanes_set(3.0e38f);
+    for (uint32_t i = 0; i < b->vertex_count; i += CM_LANES) {
+        cm_fvec v = load_rows(b->vertices[0], b->vertices[1], b->vertices[2], i);
+        low = cm_lanes_min(low, cm_fvec_dot(n, v));
+    }
+    float each[CM_LANES];
+    memcpy(each, &low, sizeof each);
+    for (uint32_t i = 1; i < CM_LANES; i++) {
+        each[0] = cm_min(each[0], each[i]);
+    }
+    return each[0] - a->offsets[face];
+}
+
+// Heights of b's middle over the faces of a; which face it is highest over.
+static uint32_t measure_heights(const cm_poly *a, const cm_poly *b, float *heights)
+{
+    cm_fvec middle = broadcast(b->middle);
+    for (uint32_t f = 0; f < a->face_count; f += CM_LANES) {
+        cm_fvec n = load_rows(a->normals[0], a->normals[1], a->normals[2], f);
+        cm_lanes_store(heights + f, cm_fvec_dot(n, middle) - cm_lanes_load(a->offsets + f));
+    }
+    uint32_t best = 0;
+    for (uint32_t f = 1; f < a->face_count; f++) {
+        best = heights[f] > heights[best] ? f : best;
     }
     return best;
 }
 
-// The arcs of an edge of a (from normal to normal, about its direction) and of b's mirrored one
-// cross.
-static bool arcs_cross(const cm_poly *a, const cm_hull_edge *ea, carom_vec3 u, const cm_poly *b,
-                       const cm_hull_edge *eb, carom_vec3 v)
+static float slack(const cm_poly *a, const cm_poly *b)
 {
-    carom_vec3 c = b->normals[eb->face[0]], d = b->normals[eb->face[1]];
-    float cu = cm_dot(c, u), du = cm_dot(d, u);
-    if (!(cu * du < 0.0f)) {
-        return false;
-    }
-    float av = cm_dot(a->normals[ea->face[0]], v), bv = cm_dot(a->normals[ea->face[1]], v);
-    return av * bv < 0.0f && cu * bv < 0.0f;
+    carom_vec3 way = cm_sub(b->center, a->center);
+    return SLACK * (a->reach + b->reach + cm_abs(way.x) + cm_abs(way.y) + cm_abs(way.z));
 }
 
-static edge_axis search_edges(const cm_poly *a, const cm_poly *b, float margin)
+// The face of a that b is farthest beyond: the first of several. Stops at one beyond margin. The
+// ball inside b is nowhere farther beyond than its middle tells, so few faces meet b's vertices.
+static void search_faces(const cm_poly *a, const cm_poly *b, float margin, face_axis *best)
+{
+    uint32_t likely = measure_heights(a, b, best->heights);
+    float known = beyond(a, likely, b), least = known + b->inner_radius - slack(a, b);
+    best->separation = known;
+    best->face = likely;
+    for (uint32_t f = 0; f < a->face_count && best->separation <= margin; f++) {
+        if (best->heights[f] < least || f == likely) {
+            continue;
+        }
+        float s = beyond(a, f, b);
+        if (s > best->separation || (s == best->separation && f < best->face)) {
+            best->separation = s;
+            best->face = f;
+        }
+    }
+}
+
+// Edges that may carry an axis, ascending.
+typedef struct edge_list {
+    uint32_t count;
+    uint8_t edges[CM_HULL_EDGES];
+} edge_list;
+
+// Over the arc between the normals of an edge's faces: does the height of the other's middle over
+// the edge reach `least`? It is a sine of the angle, known at both ends.
+static bool reaches(const cm_poly *poly, const cm_hull_edge *edge, const float *heights,
+                    float least)
+{
+    float g = heights[edge->face[0]], h = heights[edge->face[1]], most = cm_max(g, h);
+    if (most >= least || most < poly->bend * least) {
+        return most >= least;
+    }
+    float c = cm_dot(cm_poly_normal(poly, edge->face[0]), cm_poly_normal(poly, edge->face[1]));
+    if (c > NEARLY_FLAT) {
+        return most >= NEARLY_FLAT_HALF * least;
+    }
+    bool inside = h > g * c && g > h * c;
+    return inside && g * g + h * h - 2.0f * g * h * c >= least * least * (1.0f - c * c);
+}
+
+// Without a `least` above 0: all of them.
+static void list_edges(const cm_poly *poly, const float *heights, float least, edge_list *list)
+{
+    uint64_t seen[(CM_HULL_EDGES + 63) / 64] = {0};
+    list->count = 0;
+    if (!(least > 0.0f)) {
+        for (uint32_t e = 0; e < poly->edge_count; e++) {
+            list->edges[list->count++] = (uint8_t)e;
+        }
+        return;
+    }
+    for (uint32_t f = 0; f < poly->face_count; f++) {
+        if (heights[f] < poly->bend * least) {
+            continue;
+        }
+        for (uint32_t i = poly->first[f]; i < poly->first[f + 1]; i++) {
+            uint32_t e = poly->loop_edges[i];
+            seen[e / 64] |= 1ull << (e % 64);
+        }
+    }
+    for (uint32_t word = 0; word < (CM_HULL_EDGES + 63) / 64; word++) {
+        for (uint64_t left = seen[word]; left != 0; left &= left - 1) {
+            uint32_t e = 64 * word + (uint32_t)__builtin_ctzll(left);
+            if (reaches(poly, &poly->edges[e], heights, least)) {
+                list->edges[list->count++] = (uint8_t)e;
+            }
+        }
+    }
+}
+
+#define EDGE_ROWS (CM_HULL_EDGES + CM_HULL_LANES)
+
+// Edges of b in lanes: the normals beside them and their directions.
+typedef struct edge_rows {
+    float c[3][EDGE_ROWS], d[3][EDGE_ROWS], v[3][EDGE_ROWS];
+} edge_rows;
+
+static void put_row(float (*to)[EDGE_ROWS], uint32_t i, carom_vec3 v)
+{
+    to[0][i] = v.x;
+    to[1][i] = v.y;
+    to[2][i] = v.z;
+}
+
+static carom_vec3 edge_way(const cm_poly *poly, const cm_hull_edge *edge)
+{
+    return cm_sub(cm_poly_vertex(poly, edge->vertex[1]), cm_poly_vertex(poly, edge->vertex[0]));
+}
+
+static void put_rows(const cm_poly *b, const edge_list *list, edge_rows *beside)
+{
+    uint32_t room = list->count + CM_LANES - 1;
+    for (uint32_t i = 0; i < room - room % CM_LANES; i++) {
+        const cm_hull_edge *edge = &b->edges[list->edges[i < list->count ? i : 0]];
+        put_row(beside->c, i, cm_poly_normal(b, edge->face[0]));
+        put_row(beside->d, i, cm_poly_normal(b, edge->face[1]));
+        put_row(beside->v, i, edge_way(b, edge));
+    }
+}
+
+// Bits of the lanes in which the arcs of an edge of a (from normal to normal, about its direction)
+// and of b's mirrored one cross.
+static uint32_t arcs_cross(const cm_poly *a, const cm_hull_edge *edge, carom_vec3 way,
+                           const edge_rows *beside, uint32_t i)
+{
+    cm_fvec u = broadcast(way), v = load_rows(beside->v[0], beside->v[1], beside->v[2], i);
+    cm_f cu = cm_fvec_dot(load_rows(beside->c[0], beside->c[1], beside->c[2], i), u);
+    cm_f du = cm_fvec_dot(load_rows(beside->d[0], beside->d[1], beside->d[2], i), u);
+    cm_f av = cm_fvec_dot(broadcast(cm_poly_normal(a, edge->face[0])), v);
+    cm_f bv = cm_fvec_dot(broadcast(cm_poly_normal(a, edge->face[1])), v);
+    cm_f zero = cm_lanes_set(0.0f);
+    return cm_lanes_true(cm_lanes_greater(zero, cu * du) & cm_lanes_greater(zero, av * bv) &
+                         cm_lanes_greater(zero, cu * bv));
+}
+
+// The axis of one edge of each, where it is better than the best.
+static void try_edge_pair(const cm_poly *a, uint32_t i, const cm_poly *b, uint32_t k,
+                          edge_axis *best)
+{
+    const cm_hull_edge *ea = &a->edges[i], *eb = &b->edges[k];
+    carom_vec3 p = cm_poly_vertex(a, ea->vertex[0]), u = edge_way(a, ea);
+    carom_vec3 q = cm_poly_vertex(b, eb->vertex[0]), v = edge_way(b, eb);
+    carom_vec3 n = cm_cross(u, v);
+    float nn = cm_dot(n, n);
+    if (nn < PARALLEL * cm_dot(u, u) * cm_dot(v, v)) {
+        return;
+    }
+    n = cm_scale(1.0f / cm_sqrt(nn), n);
+    if (cm_dot(n, cm_sub(p, a->center)) < 0.0f) {
+        n = cm_neg(n);
+    }
+    float s = cm_dot(n, cm_sub(q, p));
+    if (s > best->separation) {
+        *best = (edge_axis){s, i, k, n};
+    }
+}
+
+// The axis of two edges along which a and b are farthest apart, if that is above `least`: else any
+// that is not, or none. Stops at the first beyond margin.
+static edge_axis search_edges(const cm_poly *a, const face_axis *fa, const cm_poly *b,
+                              const face_axis *fb, float least, float margin)
 {
     edge_axis best = {-1.0e30f, CM_NONE, CM_NONE, {0.0f, 1.0f, 0.0f}};
-    for (uint32_t i = 0; i < a->edge_count; i++) {
-        const cm_hull_edge *ea = &a->edges[i];
-        carom_vec3 p = a->vertices[ea->vertex[0]], u = cm_sub(a->vertices[ea->vertex[1]], p);
-        float uu = cm_dot(u, u);
-        for (uint32_t k = 0; k < b->edge_count; k++) {
-            const cm_hull_edge *eb = &b->edges[k];
-            carom_vec3 q = b->vertices[eb->vertex[0]], v = cm_sub(b->vertices[eb->vertex[1]], q);
-            if (!arcs_cross(a, ea, u, b, eb, v)) {
-                continue;
-            }
-            carom_vec3 n = cm_cross(u, v);
-            float nn = cm_dot(n, n);
-            if (nn < PARALLEL * uu * cm_dot(v, v)) {
-                continue;
-            }
-            n = cm_scale(1.0f / cm_sqrt(nn), n);
-            if (cm_dot(n, cm_sub(p, a->center)) < 0.0f) {
-                n = cm_neg(n);
-            }
-            float s = cm_dot(n, cm_sub(q, p));
-            if (s > best.separation) {
-                best = (edge_axis){s, i, k, n};
-                if (s > margin) {
-                    return best;
+    edge_list of_a, of_b;
+    edge_rows beside;
+    least -= slack(a, b);
+    list_edges(a, fa->heights, least + b->inner_radius, &of_a);
+    if (of_a.count == 0) {
+        return best;
+    }
+    list_edges(b, fb->heights, least + a->inner_radius, &of_b);
+    put_rows(b, &of_b, &beside);
+    for (uint32_t i = 0; i < of_a.count && best.separation <= margin; i++) {
+        const cm_hull_edge *edge = &a->edges[of_a.edges[i]];
+        carom_vec3 way = edge_way(a, edge);
+        for (uint32_t k = 0; k < of_b.count; k += CM_LANES) {
+            uint32_t cross = arcs_cross(a, edge, way, &beside, k);
+            for (; cross != 0; cross &= cross - 1) {
+                uint32_t at = k + (uint32_t)__builtin_ctz(cross);
+                if (at < of_b.count) {
+                    try_edge_pair(a, of_a.edges[i], b, of_b.edges[at], &best);
                 }
             }
         }
@@ -108,9 +270,9 @@ static void add_edges(const cm_poly *a, const cm_poly *b, const edge_axis *axis,
                       cm_manifold *manifold)
 {
     const cm_hull_edge *ea = &a->edges[axis->a], *eb = &b->edges[axis->b];
-    carom_vec3 p = a->vertices[ea->vertex[0]], q = b->vertices[eb->vertex[0]];
-    carom_vec3 u = cm_sub(a->vertices[ea->vertex[1]], p);
-    carom_vec3 v = cm_sub(b->vertices[eb->vertex[1]], q);
+    carom_vec3 p = cm_poly_vertex(a, ea->vertex[0]), q = cm_poly_vertex(b, eb->vertex[0]);
+    carom_vec3 u = cm_sub(cm_poly_vertex(a, ea->vertex[1]), p);
+    carom_vec3 v = cm_sub(cm_poly_vertex(b, eb->vertex[1]), q);
     manifold->normal = axis->normal;
     cm_manifold_add(manifold, between_edges(p, u, q, v), a_to_b, axis->separation,
                     1u << 30 | axis->a | axis->b << 8);
@@ -119,14 +281,15 @@ static void add_edges(const cm_poly *a, const cm_poly *b, const edge_axis *axis,
 // The face of the polyhedron that is most against a direction.
 static uint32_t facing(const cm_poly *poly, carom_vec3 against)
 {
+    float along[CM_HULL_FACE_ROWS];
+    cm_fvec d = broadcast(against);
+    for (uint32_t f = 0; f < poly->face_count; f += CM_LANES) {
+        cm_fvec n = load_rows(poly->normals[0], poly->normals[1], poly->normals[2], f);
+        cm_lanes_store(along + f, cm_fvec_dot(n, d));
+    }
     uint32_t best = 0;
-    float least = cm_dot(poly->normals[0], against);
     for (uint32_t f = 1; f < poly->face_count; f++) {
-        float here = cm_dot(poly->normals[f], against);
-        if (here < least - 1.0e-5f) {
-            least = here;
-            best = f;
-        }
+        best = along[f] < along[best] - 1.0e-5f ? f : best;
     }
     return best;
 }
@@ -154,28 +317,33 @@ uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b,
 {
     manifold->point_count = 0;
     manifold->normal = cm_fixed_direction();
-    face_axis fa = search_faces(a, b, margin);
+    face_axis fa, fb;
+    search_faces(a, b, margin, &fa);
     if (fa.separation > margin) {
         return 0;
     }
-    face_axis fb = search_faces(b, a, margin);
+    search_faces(b, a, margin, &fb);
     if (fb.separation > margin) {
         return 0;
     }
-    edge_axis edge = search_edges(a, b, margin);
+    bool reference_b = fb.separation > fa.separation + FACE_TOLERANCE;
+    const face_axis *face = reference_b ? &fb : &fa;
+    float bound = cm_edge_bound(face->separation);
+    edge_axis edge = search_edges(a, &fa, b, &fb, cm_min(bound, margin), margin);
     if (edge.separation > margin) {
         return 0;
     }
-    bool reference_b = fb.separation > fa.separation + FACE_TOLERANCE;
-    face_axis face = reference_b ? fb : fa;
-    if (edge.a != CM_NONE && edge.separation > cm_edge_bound(face.separation)) {
+    if (edge.a != CM_NONE && edge.separation > bound) {
         add_edges(a, b, &edge, a_to_b, manifold);
         return manifold->point_count;
     }
-    add_faces(a, b, face.face, reference_b, a_to_b, margin, manifold);
+    add_faces(a, b, face->face, reference_b, a_to_b, margin, manifold);
     // Overlapping polyhedra always touch somewhere: where clipping left nothing, their edges do.
-    if (manifold->point_count == 0 && edge.a != CM_NONE && face.separation <= 0.0f) {
-        add_edges(a, b, &edge, a_to_b, manifold);
+    if (manifold->point_count == 0 && face->separation <= 0.0f) {
+        edge = search_edges(a, &fa, b, &fb, -1.0e30f, margin);
+        if (edge.a != CM_NONE) {
+            add_edges(a, b, &edge, a_to_b, manifold);
+        }
     }
     return manifold->point_count;
 }

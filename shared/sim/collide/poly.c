@@ -2,6 +2,13 @@
 // 1, y 2, z 4) and faces -x +x -y +y -z +z. Typical: 8 vertices, 6 faces, 12 edges.
 #include "shared/sim/collide/convex.h"
 
+#ifndef CM_LANES // those of wide.c
+#define CM_LANES 4
+#endif
+#include "shared/base/lanes.h"
+
+#include <string.h>
+
 static const uint16_t box_first[7] = {0, 4, 8, 12, 16, 20, 24};
 static const uint8_t box_loop[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
                                      2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
@@ -12,6 +19,10 @@ static const cm_hull_edge box_edges[12] = {
     {{0, 1}, {2, 4}}, {{5, 4}, {2, 5}}, {{6, 7}, {3, 5}}, {{3, 2}, {3, 4}},
 };
 
+// Of each place in the loops: the edge that leaves it.
+static const uint8_t box_loop_edges[24] = {0, 1,  2, 3,  4, 5,  6, 7, 8, 7, 9,  0,
+                                           2, 10, 5, 11, 3, 11, 4, 8, 9, 6, 10, 1};
+
 static void make_box(const cm_shape *shape, const cm_shape_transform *transform, carom_vec3 at,
                      cm_poly *poly)
 {
@@ -19,40 +30,77 @@ static void make_box(const cm_shape *shape, const cm_shape_transform *transform,
     poly->vertex_count = 8;
     poly->face_count = 6;
     poly->edge_count = 12;
-    poly->center = at;
+    poly->center = poly->middle = at;
+    poly->inner_radius = cm_min(cm_min(shape->size[0], shape->size[1]), shape->size[2]);
+    poly->reach = shape->size[0] + shape->size[1] + shape->size[2];
+    poly->bend = 0.707f;
     poly->first = box_first;
     poly->loop = box_loop;
+    poly->loop_edges = box_loop_edges;
     poly->edges = box_edges;
     for (uint32_t i = 0; i < 8; i++) {
         carom_vec3 v = at;
         for (uint32_t k = 0; k < 3; k++) {
             v = cm_mul_add(v, i >> k & 1u ? shape->size[k] : -shape->size[k], axis[k]);
         }
-        poly->vertices[i] = v;
+        poly->vertices[0][i] = v.x;
+        poly->vertices[1][i] = v.y;
+        poly->vertices[2][i] = v.z;
     }
-    for (uint32_t f = 0; f < 6; f++) {
-        uint32_t k = f >> 1;
-        poly->normals[f] = f & 1u ? axis[k] : cm_neg(axis[k]);
-        poly->offsets[f] = cm_dot(poly->normals[f], at) + shape->size[k];
+    for (uint32_t i = 0; i < CM_HULL_LANES; i++) {
+        uint32_t f = i < 6 ? i : 0, k = f >> 1;
+        carom_vec3 n = f & 1u ? axis[k] : cm_neg(axis[k]);
+        poly->normals[0][i] = n.x;
+        poly->normals[1][i] = n.y;
+        poly->normals[2][i] = n.z;
+        poly->offsets[i] = cm_dot(n, at) + shape->size[k];
     }
+}
+
+static const uint32_t lane_numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+// Rows `i` and the next ones, turned into world axes.
+CM_LANES_INLINE cm_fvec turn_rows(const cm_fvec rotation[3], const carom_vec3 *list, uint32_t i)
+{
+    cm_f v[4];
+    cm_lanes_gather4(&list[i].x, 3, lane_numbers, v);
+    return cm_fvec_mix(v[0], rotation[0], v[1], rotation[1], v[2], rotation[2]);
 }
 
 static void make_hull(const carom_hull *hull, const cm_shape_transform *transform, carom_vec3 at,
                       cm_poly *poly)
 {
+    const carom_vec3 *column = &transform->rotation.x;
+    cm_fvec rotation[3], position = {cm_lanes_set(at.x), cm_lanes_set(at.y), cm_lanes_set(at.z)};
+    for (uint32_t k = 0; k < 3; k++) {
+        rotation[k] = (cm_fvec){cm_lanes_set(column[k].x), cm_lanes_set(column[k].y),
+                                cm_lanes_set(column[k].z)};
+    }
     poly->vertex_count = hull->vertex_count;
     poly->face_count = hull->face_count;
     poly->edge_count = hull->edge_count;
     poly->center = cm_add(at, cm_mat3_mul(transform->rotation, hull->center));
+    poly->middle = cm_add(at, cm_mat3_mul(transform->rotation, hull->middle));
+    poly->inner_radius = hull->inner_radius;
+    poly->reach = hull->half.x + hull->half.y + hull->half.z;
+    poly->bend = hull->bend;
     poly->first = hull->first;
     poly->loop = hull->loop;
+    poly->loop_edges = hull->loop_edges;
     poly->edges = hull->edges;
-    for (uint32_t i = 0; i < hull->vertex_count; i++) {
-        poly->vertices[i] = cm_add(at, cm_mat3_mul(transform->rotation, hull->vertices[i]));
+    for (uint32_t i = 0; i < hull->vertex_count; i += CM_LANES) {
+        cm_fvec v = cm_fvec_add(position, turn_rows(rotation, hull->vertices, i));
+        cm_lanes_store(poly->vertices[0] + i, v.x);
+        cm_lanes_store(poly->vertices[1] + i, v.y);
+        cm_lanes_store(poly->vertices[2] + i, v.z);
     }
-    for (uint32_t f = 0; f < hull->face_count; f++) {
-        poly->normals[f] = cm_mat3_mul(transform->rotation, hull->normals[f]);
-        poly->offsets[f] = cm_dot(poly->normals[f], at) + hull->offsets[f];
+    for (uint32_t f = 0; f < hull->face_count; f += CM_LANES) {
+        cm_fvec n = turn_rows(rotation, hull->normals, f);
+        cm_lanes_store(poly->normals[0] + f, n.x);
+        cm_lanes_store(poly->normals[1] + f, n.y);
+        cm_lanes_store(poly->normals[2] + f, n.z);
+        cm_lanes_store(poly->offsets + f,
+                       cm_fvec_dot(n, position) + cm_lanes_load(hull->offsets + f));
     }
 }
 
@@ -73,26 +121,40 @@ bool cm_poly_make(const cm_shape *shape, const cm_shape_transform *transform, ca
 
 uint32_t cm_poly_support(const cm_poly *poly, carom_vec3 d)
 {
-    uint32_t best = 0;
-    float most = cm_dot(poly->vertices[0], d);
-    for (uint32_t i = 1; i < poly->vertex_count; i++) {
-        float here = cm_dot(poly->vertices[i], d);
-        if (here > most) {
-            most = here;
-            best = i;
-        }
+    cm_fvec toward = {cm_lanes_set(d.x), cm_lanes_set(d.y), cm_lanes_set(d.z)};
+    cm_f most = cm_lanes_set(-3.0e38f);
+    cm_mask at = {0}, here;
+    memcpy(&here, lane_numbers, sizeof here);
+    for (uint32_t i = 0; i < poly->vertex_count; i += CM_LANES) {
+        cm_fvec v = {cm_lanes_load(poly->vertices[0] + i), cm_lanes_load(poly->vertices[1] + i),
+                     cm_lanes_load(poly->vertices[2] + i)};
+        cm_f along = cm_fvec_dot(v, toward);
+        cm_mask farther = cm_lanes_greater(along, most);
+        most = cm_lanes_select(farther, along, most);
+        at = cm_lanes_pick(farther, here, at);
+        here += CM_LANES;
     }
-    return best;
+    float farthest[CM_LANES];
+    int32_t number[CM_LANES];
+    memcpy(farthest, &most, sizeof farthest);
+    memcpy(number, &at, sizeof number);
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < CM_LANES; i++) {
+        bool farther = farthest[i] > farthest[best] ||
+                       (farthest[i] == farthest[best] && number[i] < number[best]);
+        best = farther ? i : best;
+    }
+    return (uint32_t)number[best];
 }
 
 void cm_poly_face(const cm_poly *poly, uint32_t face, cm_feature *feature)
 {
     uint32_t first = poly->first[face];
     feature->count = poly->first[face + 1] - first;
-    feature->normal = poly->normals[face];
+    feature->normal = cm_poly_normal(poly, face);
     feature->id = face;
     for (uint32_t i = 0; i < feature->count; i++) {
-        feature->points[i] = poly->vertices[poly->loop[first + i]];
+        feature->points[i] = cm_poly_vertex(poly, poly->loop[first + i]);
     }
 }
 
@@ -129,7 +191,7 @@ bool cm_core_make(const cm_shape *shape, const cm_shape_transform *transform, ca
 carom_vec3 cm_core_support(const cm_core *core, carom_vec3 d)
 {
     if (core->kind == CM_CORE_POLY) {
-        return core->poly->vertices[cm_poly_support(core->poly, d)];
+        return cm_poly_vertex(core->poly, cm_poly_support(core->poly, d));
     }
     if (core->kind == CM_CORE_POINT) {
         return core->center;

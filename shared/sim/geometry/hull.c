@@ -49,6 +49,9 @@ static void pack_vertices(carom_hull *hull, const cm_hull_build *build, uint8_t 
         hull->vertices[i] = cm_vec((float)v[0] + 0.0f, (float)v[1] + 0.0f, (float)v[2] + 0.0f);
         place[order[i]] = (uint8_t)i;
     }
+    for (uint32_t i = count; i < CM_HULL_VERTICES; i++) {
+        hull->vertices[i] = hull->vertices[0];
+    }
 }
 
 typedef struct face {
@@ -110,6 +113,19 @@ static void pack_edges(carom_hull *hull)
     }
 }
 
+static void name_loop_edges(carom_hull *hull)
+{
+    for (uint32_t e = 0; e < hull->edge_count; e++) {
+        for (uint32_t side = 0; side < 2; side++) {
+            uint32_t at = hull->first[hull->edges[e].face[side]];
+            while (hull->loop[at] != hull->edges[e].vertex[side]) {
+                at++;
+            }
+            hull->loop_edges[at] = (uint8_t)e;
+        }
+    }
+}
+
 static void fit_plane(carom_hull *hull, uint32_t f)
 {
     const uint8_t *loop = hull->loop + hull->first[f];
@@ -135,6 +151,21 @@ static void fit_plane(carom_hull *hull, uint32_t f)
     }
 }
 
+// What the narrow phase prunes and pads with.
+static void fill_faces(carom_hull *hull)
+{
+    for (uint32_t f = hull->face_count; f < CM_HULL_FACE_ROWS; f++) {
+        hull->normals[f] = hull->normals[0];
+        hull->offsets[f] = hull->offsets[0];
+    }
+    float least = 1.0f;
+    for (uint32_t e = 0; e < hull->edge_count; e++) {
+        const cm_hull_edge *edge = &hull->edges[e];
+        least = cm_min(least, cm_dot(hull->normals[edge->face[0]], hull->normals[edge->face[1]]));
+    }
+    hull->bend = cm_sqrt(0.5f * cm_max(0.0f, 1.0f + least));
+}
+
 static void measure(carom_hull *hull)
 {
     carom_vec3 low = hull->vertices[0], high = low;
@@ -151,6 +182,7 @@ static void measure(carom_hull *hull)
     for (uint32_t f = 0; f < hull->face_count; f++) {
         radius = cm_min(radius, hull->offsets[f] - cm_dot(hull->normals[f], c));
     }
+    hull->middle = c;
     hull->inner_radius = radius;
     for (uint32_t i = 0; i < hull->vertex_count; i++) {
         hull->outer_radius = cm_max(hull->outer_radius, cm_length(hull->vertices[i]));
@@ -188,6 +220,8 @@ CM_FP_BODY static carom_result build_hull(const carom_vec3 *points, uint32_t cou
     for (uint32_t f = 0; f < hull->face_count; f++) {
         fit_plane(hull, f);
     }
+    name_loop_edges(hull);
+    fill_faces(hull);
     cm_hull_integrate(hull);
     measure(hull);
     hull->id = name(hull);
