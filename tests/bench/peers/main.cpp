@@ -1,7 +1,8 @@
 // Our engine beside Bullet and ODE: the same scenes, the same core, in turn, thread CPU time of
 // each step, and one judge of quality for all (server/bench/quality.h). peers [--runs N] [--steps
 // N]
-// [--from N] [SCENE.json ...]
+// [--from N] [SCENE.json ...]; or, for the scenes of games, peers --games LIMITS [--runs N]
+// [--steps N] SCENE.json ... (games.cpp).
 //
 // Quote ratios, not times: a machine's speed drifts by tens of percent, but the engines take turns
 // within seconds of each other. Each time is the median over the runs of the mean over steps from
@@ -277,6 +278,11 @@ int main(int argc, char **argv)
 {
     int status = 0;
     try {
+        if (argc > 2 && std::strcmp(argv[1], "--games") == 0) {
+            Options games = read_options(argc - 2, argv + 2);
+            stay_on_this_core();
+            return run_games(argv[2], games.runs, games.steps, games.scenes);
+        }
         const Options options = read_options(argc, argv);
         stay_on_this_core();
         print_head(options);
