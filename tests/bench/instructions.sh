@@ -2,7 +2,7 @@
 # Instructions that the simulation takes for a short run of each main scene, against those recorded
 # in instructions.txt. instructions.sh CAROM; UPDATE=1 writes the file anew.
 #
-# valgrind counts only inside carom_world_step, so that reading the scene, the C library's start and
+# valgrind counts only inside carom_world_step, or the queries, so that reading the scene, the C library and
 # the quality pass do not blur it; the count repeats to the instruction. A rise of more than 3% fails;
 # a commit that means it records the new counts and says why. A fall of more than 3% is told, so that
 # it is recorded too and cannot be lost again unseen. Counts belong to a compiler: the file names it.
@@ -17,17 +17,25 @@ carom=$folder/carom
 # scene and steps: enough for the pile to have landed; and for steps with one awake to count beside
 # those in which the others fall asleep
 runs=("A_pyramid20 60" "B0_towers1000 60" "B_pile1000 120" "C_mixed1000 120" "D_chains100x20 60"
-    "F_pyramid60 20" "games/sleepers 3000" "games/coins 30")
+    "F_pyramid60 20" "games/sleepers 3000" "games/coins 30"
+    "queries 60")
 compiler=$(readelf -p .comment "$carom" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' | sort -u | paste -sd';')
 
 count() { # SCENE STEPS: prints the count, or nothing for a scene that is refused
-    local out=$folder/out status=0
-    set -- "${1#games/}" "$2" "$([ "$1" = "${1#games/}" ] || echo games)"
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=carom_world_step \
-        "$carom" bench ${3:+"$3"} "$1" --steps "$2" --from 0 --runs 1 >"$out" 2>&1 || status=$?
+    local out=$folder/out status=0 scene=${1#games/} inside=(carom_world_step)
+    local what=("$scene" --from 0)
+    case $1 in
+    games/*) what=(games "${what[@]}") ;;
+    queries)
+        what=(queries --rays 1000)
+        inside=(carom_world_cast_rays carom_world_cast_shapes carom_world_closest_each)
+        ;;
+    esac
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "${inside[@]/#/--toggle-collect=}" \
+        "$carom" bench "${what[@]}" --steps "$2" --runs 1 >"$out" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
         sed -n 's/^==[0-9]*== Collected : //p' "$out"
-    elif [ "$status" -ne 2 ] || ! grep -q "$1.*not built yet" "$out"; then
+    elif [ "$status" -ne 2 ] || ! grep -q "$scene.*not built yet" "$out"; then
         cat "$out" >&2
         return 1
     fi

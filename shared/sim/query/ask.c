@@ -34,10 +34,13 @@ static carom_result set_way(cm_query *query, carom_vec3 way)
     return CAROM_OK;
 }
 
-static carom_result set_ray(cm_query *query, const carom_ray *ray)
+static carom_result set_ray(cm_query *query, const carom_ray *ray, bool check)
 {
     CM_TRY(cm_check_vec(ray->origin, CAROM_POSITION_MAX));
     CM_TRY(set_way(query, ray->translation));
+    if (check) {
+        return CAROM_OK;
+    }
     query->mover.line.origin = cm_d3_from(ray->origin);
     query->probe = cm_probe_along(ray->origin, cm_d3_round(query->mover.line.direction),
                                   cm_vec(0.0f, 0.0f, 0.0f));
@@ -101,12 +104,13 @@ static carom_result set_point(cm_query *query, carom_vec3 point, float max_dista
     return CAROM_OK;
 }
 
-static carom_result set_question(cm_query *query, const questions *all, uint32_t i)
+// `check`: whether it may be asked, but no more.
+static carom_result set_question(cm_query *query, const questions *all, uint32_t i, bool check)
 {
     query->kind = all->kind;
     switch (all->kind) {
     case CM_QUERY_RAY:
-        return set_ray(query, &all->rays[i]);
+        return set_ray(query, &all->rays[i], check);
     case CM_QUERY_CAST:
         return set_cast(query, &all->shapes[i], all->translations[i]);
     case CM_QUERY_OVERLAP:
@@ -119,7 +123,7 @@ static carom_result set_question(cm_query *query, const questions *all, uint32_t
 CM_FP_BODY static carom_result ask_one(const carom_world *world, cm_query *query,
                                        const questions *all)
 {
-    CM_TRY(set_question(query, all, 0));
+    CM_TRY(set_question(query, all, 0, false));
     query->tree = cm_query_tree_of(world);
     cm_query_run(query);
     return CAROM_OK;
@@ -129,14 +133,14 @@ CM_FP_BODY static carom_result ask_each(const carom_world *world, cm_query *quer
                                         const questions *all, carom_query_hit *hits)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        CM_TRY(set_question(query, all, i));
+        CM_TRY(set_question(query, all, i, true));
     }
     if (all->count > 0) {
         memset(hits, 0, all->count * sizeof *hits);
         query->tree = cm_query_tree_of(world);
     }
     for (uint32_t i = 0; i < all->count; i++) {
-        set_question(query, all, i);
+        set_question(query, all, i, false);
         query->hits = (cm_hits){.rows = &hits[i], .capacity = 1};
         cm_query_run(query);
     }

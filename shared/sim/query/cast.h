@@ -11,12 +11,15 @@ typedef struct cm_mover {
     cm_line line;
 } cm_mover;
 
-// Where it first touches the shape; false where it does not.
+// Where it first touches the shape; false where it does not, or may be where it does so farther
+// than `most` metres along its way.
 bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape,
-                    const cm_shape_transform *transform, cm_entry *entry);
+                    const cm_shape_transform *transform, double most, cm_entry *entry);
 // Whether it overlaps or touches the shape where it begins. The entry has no normal.
 bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape,
                        const cm_shape_transform *transform, cm_entry *entry);
+// What that says of every shape that it overlaps.
+cm_entry cm_mover_inside(const cm_mover *mover);
 // The shape's nearest point to it where it begins, if within `most` metres.
 bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape,
                       const cm_shape_transform *transform, double most, cm_entry *entry);

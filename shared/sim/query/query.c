@@ -88,13 +88,13 @@ static cm_shape_transform posed(const carom_world *world, uint32_t slot,
 }
 
 bool cm_query_meets(const cm_query *query, const cm_shape *shape,
-                    const cm_shape_transform *transform, cm_entry *entry)
+                    const cm_shape_transform *transform, float most, cm_entry *entry)
 {
     switch (query->kind) {
     case CM_QUERY_RAY:
         return cm_line_enter(&query->mover.line, shape, transform, entry);
     case CM_QUERY_CAST:
-        return cm_mover_enter(&query->mover, shape, transform, entry);
+        return cm_mover_enter(&query->mover, shape, transform, (double)most, entry);
     case CM_QUERY_OVERLAP:
         return cm_mover_overlaps(&query->mover, shape, transform, entry);
     default:
@@ -109,7 +109,8 @@ static void meet_at(cm_query *query, uint32_t slot, const cm_shape_transform *tr
     const carom_world *world = query->tree.world;
     const cm_shape *shape = &cm_shapes(world)[slot];
     cm_entry entry;
-    if (!sees(&query->filter, shape) || !cm_query_meets(query, shape, transform, &entry)) {
+    if (!sees(&query->filter, shape) ||
+        !cm_query_meets(query, shape, transform, query->hits.bound, &entry)) {
         return;
     }
     carom_query_hit hit = {.body = cm_body_id(world, shape->body),
@@ -117,6 +118,7 @@ static void meet_at(cm_query *query, uint32_t slot, const cm_shape_transform *tr
                            .distance = cm_max((float)entry.distance, near)};
     if (hit.distance <= query->hits.bound) {
         cm_hits_add(&query->hits, &hit);
+        query->best = query->hits.rows[0].shape.index == slot ? entry : query->best;
     }
 }
 
@@ -142,9 +144,26 @@ static void meet_posed(cm_query *query)
     }
 }
 
-void cm_query_run(cm_query *query)
+// What a hit said, found again where it was not kept.
+static cm_entry answer(const cm_query *query, const carom_query_hit *hit)
 {
     const carom_world *world = query->tree.world;
+    uint32_t slot = hit->shape.index;
+    const carom_body_pose *pose = pose_of(&query->filter, hit->body.index);
+    cm_entry entry = query->best;
+    if (query->kind == CM_QUERY_OVERLAP) {
+        return cm_mover_inside(&query->mover);
+    }
+    if (query->hits.capacity > 1) {
+        const cm_shape_transform transform =
+            pose != NULL ? posed(world, slot, pose) : query->tree.transforms[slot];
+        cm_query_meets(query, &cm_shapes(world)[slot], &transform, query->most, &entry);
+    }
+    return entry;
+}
+
+void cm_query_run(cm_query *query)
+{
     query->hits.count = 0;
     query->hits.bound = query->most;
     meet_posed(query);
@@ -152,15 +171,9 @@ void cm_query_run(cm_query *query)
     cm_hits_sort(&query->hits);
     for (uint32_t i = 0; i < query->hits.count; i++) {
         carom_query_hit *hit = &query->hits.rows[i];
-        uint32_t slot = hit->shape.index;
-        const carom_body_pose *pose = pose_of(&query->filter, hit->body.index);
-        const cm_shape_transform transform =
-            pose != NULL ? posed(world, slot, pose) : query->tree.transforms[slot];
-        cm_entry entry;
-        if (cm_query_meets(query, &cm_shapes(world)[slot], &transform, &entry)) {
-            hit->point = cm_d3_round(entry.point);
-            hit->normal = cm_d3_round(entry.normal);
-            hit->inside = entry.inside;
-        }
+        cm_entry entry = answer(query, hit);
+        hit->point = cm_d3_round(entry.point);
+        hit->normal = cm_d3_round(entry.normal);
+        hit->inside = entry.inside;
     }
 }

@@ -21,15 +21,17 @@ typedef struct cm_query {
     carom_query_filter filter;
     cm_query_tree tree;
     cm_hits hits;
+    cm_entry best; // of the one hit, where no more than one is wanted
 } cm_query;
 
 // The filter, or what it is where there is none; why it is refused.
 carom_result cm_query_filter(const carom_world *world, const carom_query_filter *given,
                              carom_query_filter *filter);
 
-// Whether the query, filter aside, meets a shape as it is placed.
+// Whether the query, filter aside, meets a shape as it is placed; what it meets farther than `most`
+// metres away it may leave out.
 bool cm_query_meets(const cm_query *query, const cm_shape *shape,
-                    const cm_shape_transform *transform, cm_entry *entry);
+                    const cm_shape_transform *transform, float most, cm_entry *entry);
 
 // Asks all shapes through the tree: the hits are then in their order.
 void cm_query_run(cm_query *query);

@@ -126,21 +126,16 @@ static bool add_support(simplex *s, const cm_query_solid *a, cm_d3 shift, const 
     return true;
 }
 
-static cm_d3 reduce(simplex *s)
+// What of the simplex carries its nearest point.
+static cm_d3 reduce(const simplex *s, simplex *to)
 {
     uint32_t keep[4];
     cm_d3 nearest;
-    double weights[4];
-    uint32_t count = cm_simplex_nearest(s->points, s->count, keep, weights, &nearest);
-    for (uint32_t i = 0; i < count; i++) { // keep ascends, or names a simplex's corners anew
-        s->weights[i] = weights[i];
+    to->count = cm_simplex_nearest(s->points, s->count, keep, to->weights, &nearest);
+    for (uint32_t i = 0; i < to->count; i++) {
+        to->points[i] = s->points[keep[i]];
+        to->on_b[i] = s->on_b[keep[i]];
     }
-    simplex old = *s;
-    for (uint32_t i = 0; i < count; i++) {
-        s->points[i] = old.points[keep[i]];
-        s->on_b[i] = old.on_b[keep[i]];
-    }
-    s->count = count;
     return nearest;
 }
 
@@ -156,30 +151,34 @@ cm_query_gap cm_query_solid_gap(const cm_query_solid *a, cm_d3 shift, const cm_q
     if (b->kind == CM_SOLID_HALF_SPACE) {
         return over_half_space(a, shift, b);
     }
-    simplex s = {.count = 0};
+    simplex room[2], *s = room, *next = room + 1;
+    s->count = 0;
     cm_d3 v = cm_d3_dot(shift, shift) > 0.0 ? shift : cm_d3_of(0.0, 1.0, 0.0);
-    add_support(&s, a, shift, b, v);
-    v = s.points[0];
+    add_support(s, a, shift, b, v);
+    v = s->points[0];
     double least = TOUCH * (a->reach + b->reach), touch = least * least;
     double squared = cm_d3_dot(v, v);
     for (uint32_t round = 0; round < ROUNDS && squared > touch; round++) {
-        simplex old = s;
-        if (!add_support(&s, a, shift, b, v) ||
-            squared - cm_d3_dot(v, s.points[s.count - 1]) <= CLOSE * squared) {
-            s = old;
+        uint32_t before = s->count;
+        if (!add_support(s, a, shift, b, v) ||
+            squared - cm_d3_dot(v, s->points[before]) <= CLOSE * squared) {
+            s->count = before;
             break;
         }
-        cm_d3 next = reduce(&s);
-        double nearer = cm_d3_dot(next, next);
-        if (s.count == 4) {
+        cm_d3 nearest = reduce(s, next);
+        double nearer = cm_d3_dot(nearest, nearest);
+        if (next->count == 4) {
             squared = 0.0;
             break;
         }
         if (!(nearer < squared)) { // rounding: what was found before is as good
-            s = old;
+            s->count = before;
             break;
         }
-        v = next;
+        simplex *spare = s;
+        s = next;
+        next = spare;
+        v = nearest;
         squared = nearer;
     }
     cm_query_gap gap = {-(a->radius + b->radius), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
@@ -189,8 +188,8 @@ cm_query_gap cm_query_solid_gap(const cm_query_solid *a, cm_d3 shift, const cm_q
     gap.distance += __builtin_sqrt(squared);
     gap.direction = cm_d3_unit(v);
     gap.on_b = cm_d3_scale(b->radius, gap.direction);
-    for (uint32_t i = 0; i < s.count; i++) {
-        gap.on_b = cm_d3_mad(gap.on_b, s.weights[i], s.on_b[i]);
+    for (uint32_t i = 0; i < s->count; i++) {
+        gap.on_b = cm_d3_mad(gap.on_b, s->weights[i], s->on_b[i]);
     }
     return gap;
 }

@@ -150,7 +150,7 @@ uint32_t cm_question_scan(const carom_world *world, const cm_question *question,
         cm_scratch_map(world, &scratch);
         cm_update_shape_transform(world, &scratch, slot);
         if (!seen(&def, body, &question->filter) ||
-            !cm_query_meets(&question->inside, shape, &scratch.transforms[slot], &entry)) {
+            !cm_query_meets(&question->inside, shape, &scratch.transforms[slot], 1.0e30f, &entry)) {
             continue;
         }
         carom_query_hit hit = {.body = body,
