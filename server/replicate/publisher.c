@@ -228,7 +228,8 @@ static uint64_t send_welcomes(cm_publisher *p, cm_room *room, const cm_roster *r
         cm_client *client = roster->members[i];
         if (!is_due(room, client) ||
             (count == 0 &&
-             !cm_welcomes_may_begin(&p->welcomes, p->snapshot.tick, p->terms.tick_rate))) {
+             (cm_room_has_encoded(room) || // for the recording: the welcome waits for a tick
+              !cm_welcomes_may_begin(&p->welcomes, p->snapshot.tick, p->terms.tick_rate)))) {
             continue;
         }
         if (count == 0) {

@@ -29,6 +29,7 @@ struct cm_room {
     cm_history *history;
     uint8_t *encoded; // of a game, for welcomes and keyframes; grows
     size_t encoded_capacity;
+    uint64_t encoded_at; // the newest tick when that was made
     uint64_t tick, confirmed;
     bool ended; // the module was told
     uint32_t tick_rate, window, max_players;
@@ -525,7 +526,13 @@ const uint8_t *cm_room_encode(cm_room *room, uint64_t tick, size_t *size)
     }
     size_t wrote = cm_game_encode(game, room->encoded, room->encoded_capacity);
     CM_ASSERT(wrote == *size);
+    room->encoded_at = room->tick;
     return room->encoded;
+}
+
+bool cm_room_has_encoded(const cm_room *room)
+{
+    return room->encoded_at == room->tick;
 }
 
 void cm_room_stats_get(const cm_room *room, cm_room_stats *stats)

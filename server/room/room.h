@@ -99,6 +99,9 @@ const carom_game *cm_room_game_at(cm_room *room, uint64_t tick);
 // The same, encoded: for welcomes and keyframes. NULL if the tick is not there, or memory is short.
 // Valid until the next call.
 const uint8_t *cm_room_encode(cm_room *room, uint64_t tick, size_t *size);
+// True if a game was encoded since the newest tick was made. A world of 20,000 bodies takes a third
+// of a tick's time, so two encodings in one tick would make it late.
+bool cm_room_has_encoded(const cm_room *room);
 
 void cm_room_stats_get(const cm_room *room, cm_room_stats *stats);
 

@@ -14,11 +14,13 @@
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 #include "tests/unit/node/rig.h"
+#include "tests/unit/record/recording.h"
 
 #define PORT       9400
 #define CLIENTS    24u
 #define SPAWN_TICK 90u // of the body whose size is an input
 #define TALK_TICK  200u
+#define WINDOW_MS  200u
 
 // The module: greets whoever comes, tells everyone each tick at first, has too much to say once,
 // and makes a ball whose radius is what player 0 holds at that tick.
@@ -83,7 +85,7 @@ static void count_alarms(void *user, int level, const char *json_line)
     b->alarms += level == (int)CM_LOG_WARNING && strstr(json_line, "messages of the") != NULL;
 }
 
-static bench *open_bench(int64_t rewind_ms)
+static bench *open_bench(int64_t rewind_ms, cm_store *store)
 {
     bench *b = calloc(1, sizeof *b);
     b->net = cm_net_virtual_create(3);
@@ -93,8 +95,10 @@ static bench *open_bench(int64_t rewind_ms)
     b->config.insecure = true;
     b->config.max_players = 32;
     b->config.rewind_ms = rewind_ms;
+    b->config.keyframe_s = 1;
     cm_worker_def def = {.random = cm_net_random,
                          .config = &b->config,
+                         .store = store,
                          .scene = b->scene,
                          .module = &teller,
                          .seed = 3,
@@ -221,7 +225,7 @@ static uint64_t tick_of(const bench *b)
 // confirmed at once or after a window.
 static void all_hear_all(int64_t rewind_ms)
 {
-    bench *b = open_bench(rewind_ms);
+    bench *b = open_bench(rewind_ms, NULL);
     dial(b, CLIENTS);
     run(b, 2000);
     uint64_t first = UINT64_MAX, last = 0;
@@ -242,6 +246,34 @@ static void all_hear_all(int64_t rewind_ms)
     close_bench(b);
 }
 
+// Both encode the world: of a large one that is a third of a tick's time each. A recording's
+// keyframe is of the tick a window before.
+Test(publisher, nobody_is_welcomed_in_the_tick_of_a_keyframe, .init = recording_setup,
+     .fini = recording_teardown)
+{
+    cm_store *store;
+    cm_store_def def = {.directory = recording_folder};
+    cr_assert_eq(cm_store_create(&def, &store), CAROM_OK);
+    bench *b = open_bench(WINDOW_MS, store);
+    const uint32_t keyframe = 60 + cm_window_ticks(WINDOW_MS, 60);
+    while (tick_of(b) < keyframe - 6) {
+        run(b, 1);
+    }
+    dial(b, CLIENTS);
+    run(b, 1000);
+    uint32_t welcomed[128] = {0};
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        uint64_t tick = b->clients[i].welcome_tick;
+        cr_assert(tick > 0 && tick < sizeof welcomed / sizeof welcomed[0], "%d", (int)tick);
+        welcomed[tick]++;
+    }
+    cr_expect_eq(welcomed[keyframe], 0);
+    cr_expect_gt(welcomed[keyframe - 1], 0, "they come before and after it");
+    cr_expect_gt(welcomed[keyframe + 1], 0);
+    close_bench(b);
+    cm_store_destroy(store);
+}
+
 Test(publisher, messages_wait_for_the_welcome_without_a_window)
 {
     all_hear_all(0);
@@ -254,7 +286,7 @@ Test(publisher, messages_wait_for_the_welcome_with_a_window)
 
 Test(publisher, what_a_module_says_too_much_is_counted_once_and_logged)
 {
-    bench *b = open_bench(133);
+    bench *b = open_bench(133, NULL);
     dial(b, 1);
     while (tick_of(b) < TALK_TICK + 3) {
         run(b, 1);
@@ -273,7 +305,7 @@ Test(publisher, what_a_module_says_too_much_is_counted_once_and_logged)
 // A late input makes the ball of that tick another one, under the same id.
 Test(publisher, a_rewind_that_makes_another_body_announces_it)
 {
-    bench *b = open_bench(133);
+    bench *b = open_bench(133, NULL);
     dial(b, 1);
     while (tick_of(b) < SPAWN_TICK + 4) {
         run(b, 1);

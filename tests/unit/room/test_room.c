@@ -488,7 +488,10 @@ Test(room, each_tick_of_the_window_is_encoded_as_it_was)
         cr_assert_eq(cm_game_decode(game, bytes, size), CAROM_OK);
         cr_assert_eq(cm_game_hash(game), hashes[tick], "tick %d", (int)tick);
     }
-    cr_assert_null(cm_room_encode(room, 31, &size), "not stepped yet");
+    cr_assert(cm_room_has_encoded(room));
+    cm_room_frame(room);
+    cr_assert_not(cm_room_has_encoded(room), "not in this tick");
+    cr_assert_null(cm_room_encode(room, 32, &size), "not stepped yet");
     cr_assert_null(cm_room_encode(room, 12, &size), "out of the history");
     cm_game_destroy(game);
     cm_room_destroy(room);
