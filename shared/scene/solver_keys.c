@@ -31,6 +31,7 @@ static const solver_key KEYS[] = {
     KEY(LCP, lcp, gamma),
     KEY(LCP, lcp, rounds),
     KEY(LCP, lcp, rotation),
+    KEY(LCP, lcp, integration),
     KEY(LCP, lcp, friction_model),
     KEY(LCP, lcp, max_friction),
     KEY(LCP, lcp, direct_rows),
@@ -50,12 +51,14 @@ _Static_assert((int)CAROM_SOLVER_VOLUME == CM__SCENE__SOLVER__TYPE__VOLUME &&
                    (int)CAROM_IMPULSE_CIRCLE == CM__SCENE__SOLVER__MODEL__CIRCLE &&
                    (int)CAROM_ROTATION_QUASI_IMPLICIT ==
                        CM__SCENE__SOLVER__ROTATION__QUASI_IMPLICIT &&
+                   (int)CAROM_INTEGRATION_ENERGY == CM__SCENE__SOLVER__INTEGRATION__ENERGY &&
                    (int)CAROM_FRICTION_CONE == CM__SCENE__SOLVER__FRICTION_MODEL__CONE &&
                    (int)CAROM_VOLUME_DEEPEST_POINT ==
                        CM__SCENE__VOLUME_CONTACT__MODEL__DEEPEST_POINT,
                "the schema's enums are the engine's");
 _Static_assert(sizeof(carom_impulse_model) == sizeof(int) &&
                    sizeof(carom_rotation) == sizeof(int) &&
+                   sizeof(carom_integration) == sizeof(int) &&
                    sizeof(carom_friction_model) == sizeof(int) &&
                    sizeof(carom_volume_contact) == sizeof(int),
                "copied as int");

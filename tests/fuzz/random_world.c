@@ -94,6 +94,7 @@ static void make_solver(cm_random_world *random, carom_solver_def *def)
     def->impulse.model = (carom_impulse_model)cm_rng_below(rng, 4);
     def->lcp.friction_model = (carom_friction_model)cm_rng_below(rng, 3);
     def->volume.contact = (carom_volume_contact)cm_rng_below(rng, 2);
+    def->lcp.integration = (carom_integration)cm_rng_below(rng, 2);
     def->lcp.rounds = 1 + cm_rng_below(rng, 3);
     def->lcp.max_friction = cm_rng_range(rng, 0.0f, 20.0f);
     def->lcp.direct_rows = one_in(rng, 2) ? 64 : 12;

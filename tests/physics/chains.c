@@ -17,6 +17,7 @@ typedef struct chain_case {
     bool mixed;  // every other joint names its bodies the other way round
     float seconds;
     float error; // m, the most that a joint may part
+    carom_solver_type solver;
 } chain_case;
 
 static cm_lab hang(const chain_case *c, double *height)
@@ -24,6 +25,7 @@ static cm_lab hang(const chain_case *c, double *height)
     float turn = c->angle * (float)CM_PI / 180.0f;
     carom_vec3 along = cm_vec(sinf(turn), -cosf(turn), 0.0f), z = cm_vec(0.0f, 0.0f, 1.0f);
     carom_world_def def = cm_lab_def(60, 64);
+    def.solver.type = c->solver;
     def.sleep = false;
     cm_lab lab = cm_lab_open(&def);
     carom_body_id before = {0};
@@ -82,6 +84,11 @@ ParameterizedTestParameters(chains, loads)
         {CAROM_JOINT_HINGE, 20, 30.0f, 90.0f, false, false, 20.0f, 0.1f},
         {CAROM_JOINT_HINGE, 20, 50.0f, 90.0f, false, false, 20.0f, 0.1f},
         {CAROM_JOINT_HINGE, 20, 100.0f, 90.0f, false, false, 20.0f, 0.1f},
+        {CAROM_JOINT_BALL, 20, 50.0f, 90.0f, false, false, 20.0f, 0.05f, CAROM_SOLVER_LCP},
+        {CAROM_JOINT_BALL, 20, 100.0f, 90.0f, false, true, 20.0f, 0.05f, CAROM_SOLVER_LCP},
+        {CAROM_JOINT_HINGE, 20, 1000.0f, 90.0f, false, false, 20.0f, 0.05f, CAROM_SOLVER_LCP},
+        {CAROM_JOINT_BALL, 20, 1000.0f, 60.0f, true, false, 20.0f, 0.05f, CAROM_SOLVER_LCP},
+        {CAROM_JOINT_BALL, 20, 1000.0f, 0.0f, false, true, 20.0f, 0.001f, CAROM_SOLVER_LCP},
     };
     return cr_make_param_array(chain_case, cases, sizeof cases / sizeof cases[0]);
 }

@@ -111,7 +111,8 @@ static double spin(const carom_world *world, double angle)
     if (state->solver != CAROM_SOLVER_SOFT && state->solver != CAROM_SOLVER_LCP) {
         return angle;
     }
-    double steps = state->substeps > 0 ? state->substeps : 4.0; // soft: at least
+    double open = state->solver == CAROM_SOLVER_SOFT ? 4.0 : 1.0; // at least
+    double steps = state->substeps > 0 ? state->substeps : open;
     double half = 0.5 * angle / steps;
     half = half < HALF_TURN_MAX ? half : HALF_TURN_MAX;
     return 2.0 * steps * cm_sin(half) / cm_cos(half);

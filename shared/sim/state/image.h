@@ -68,7 +68,8 @@ enum {
     CM_WORLD_SLEEP = 1,
     CM_WORLD_PLANAR = 2,
     CM_WORLD_OWN_ROTATION = 4, // free bodies turn as the solver's source has it
-    CM_WORLD_FLAGS = 7,
+    CM_WORLD_ENERGY = 8,       // lcp: the integration `energy`
+    CM_WORLD_FLAGS = 15,
 };
 
 typedef struct cm_world_state {

@@ -26,7 +26,7 @@ static carom_solver_def default_solver(void)
     def.soft.substeps = 0;
     def.soft.restitution_threshold = 1.0f;
     def.impulse.substeps = 1;
-    def.lcp.substeps = 1;
+    def.lcp.substeps = 0;
     def.lcp.epsilon = 1.0e-4f;
     def.lcp.gamma = 0.2f;
     def.lcp.rounds = 1;
@@ -145,6 +145,8 @@ static carom_result check_solver_def(const carom_solver_def *def, carom_error *e
     CM_WANT(def->lcp.rotation == CAROM_ROTATION_MOMENTUM ||
                 def->lcp.rotation == CAROM_ROTATION_QUASI_IMPLICIT,
             "solver.lcp.rotation", "momentum or quasi_implicit");
+    CM_WANT((unsigned)def->lcp.integration <= CAROM_INTEGRATION_ENERGY, "solver.lcp.integration",
+            "projection or energy");
     return CAROM_OK;
 }
 
@@ -235,8 +237,9 @@ static void set_state(const carom_world_def *def, cm_world_state *state)
     const carom_solver_def *solver = &def->solver;
     bool own_rotation = (solver->type == CAROM_SOLVER_IMPULSE && solver->impulse.rotation != 0) ||
                         (solver->type == CAROM_SOLVER_LCP && solver->lcp.rotation != 0);
+    bool energy = solver->type == CAROM_SOLVER_LCP && solver->lcp.integration != 0;
     state->flags = (def->sleep ? CM_WORLD_SLEEP : 0u) | (def->planar ? CM_WORLD_PLANAR : 0u) |
-                   (own_rotation ? CM_WORLD_OWN_ROTATION : 0u);
+                   (own_rotation ? CM_WORLD_OWN_ROTATION : 0u) | (energy ? CM_WORLD_ENERGY : 0u);
     state->friction_combine = (uint32_t)def->friction_combine;
     state->restitution_combine = (uint32_t)def->restitution_combine;
     state->gravity = def->gravity;

@@ -35,6 +35,7 @@ static const owned OWNED[] = {
     {"segments", "v"},
     {"contact", "v"},
     {"rotation", "il"},
+    {"integration", "l"},
 };
 
 static const char *owners(const char *key)

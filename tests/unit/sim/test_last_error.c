@@ -52,6 +52,7 @@ Test(last_error, fields_of_a_world)
     WORLD(solver.lcp.epsilon, -1.0f);
     WORLD(solver.lcp.gamma, 1.5f);
     WORLD(solver.lcp.friction_model, (carom_friction_model)4);
+    WORLD(solver.lcp.integration, (carom_integration)2);
     WORLD(solver.lcp.rounds, 0);
     WORLD(solver.lcp.max_friction, NAN);
     WORLD(solver.lcp.direct_rows, 2049);

@@ -88,6 +88,15 @@ static cm_d3 unlocked(cm_d3 v, uint32_t locks)
     return cm_d3_of(locks & 1u ? 0.0 : v.x, locks & 2u ? 0.0 : v.y, locks & 4u ? 0.0 : v.z);
 }
 
+// I^-1 of a momentum, at an orientation.
+static cm_d3 spin_of(const cm_body *body, cm_dquat orientation, cm_d3 momentum)
+{
+    cm_dquat q = cm_dquat_unit(cm_dquat_mul(orientation, cm_dquat_from(body->inertia_orientation)));
+    cm_dmat axes = cm_lcp_axes(q);
+    cm_d3 p = cm_dmat_mul_transpose(&axes, momentum), i = cm_d3_from(body->inertia);
+    return cm_dmat_mul(&axes, cm_d3_of(p.x / i.x, p.y / i.y, p.z / i.z));
+}
+
 static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_body *row)
 {
     uint32_t locks = locks_of(step->world, body);
@@ -114,22 +123,23 @@ static void load_dynamic(const cm_lcp_step *step, const cm_body *body, cm_lcp_bo
     turned_diagonal(&axes, inertia, m);
     invert_free(m, locks, row->inverse);
     cm_d3 torque = cm_d3_add(cm_d3_from(body->torque), cm_d3_from(body->applied_torque));
-    cm_d3 w = row->w;
+    cm_d3 kick = cm_d3_scale(h, sym_mul(row->inverse, torque)), w = row->w;
     row->end = w;
     if (!cm_turns_freely(step->world, body, locks)) {
         cm_d3 turn = rotational(cm_dmat_mul_transpose(&axes, w), inertia, h);
-        w = cm_d3_add(w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+        row->turned = cm_d3_add(w, unlocked(cm_dmat_mul(&axes, turn), locks >> 3));
+        w = cm_d3_add(row->turned, kick);
     } else if (body->flags & CM_BODY_MIDWAY) {
         cm_halfway_turn turn = cm_turn_halfway(&axes, inertia, w, h);
         row->w = turn.now;
-        w = turn.middle;
-    } else {
-        cm_free_turn kept = cm_turn_freely(body, row->orientation, w, h);
-        row->end = kept.end;
-        w = kept.middle;
+        row->turned = turn.middle;
+        w = cm_d3_add(row->turned, kick);
+    } else { // half of the torque acts before the turn, half after: the momentum grows by h torque
+        cm_free_turn kept = cm_turn_freely(body, row->orientation, cm_d3_mad(w, 0.5, kick), h);
+        row->end = cm_d3_mad(kept.end, 0.5 * h, spin_of(body, kept.orientation, torque));
+        row->middle = kept.middle;
+        row->turned = w = cm_d3_mad(kept.middle, 0.5, kick);
     }
-    row->turned = w;
-    w = cm_d3_mad(w, h, sym_mul(row->inverse, torque));
     row->free_w = cm_d3_scale(angular, w);
     for (uint32_t i = 0; i < 6; i++) {
         row->inverse[i] *= angular;
@@ -202,7 +212,7 @@ static cm_dquat turn_body(const cm_lcp_step *step, uint32_t slot, cm_d3 *w)
         cm_body_change(step->world, slot)->flags |= CM_BODY_MIDWAY;
         return cm_turn(row->orientation, *w, h);
     }
-    cm_d3 middle = *w, end = row->end;
+    cm_d3 middle = cm_d3_scale(left, row->middle), end = row->end;
     if (midway) { // the last that rows turned was the step before
         cm_free_turn kept = cm_turn_freely(body, row->orientation, row->w, h);
         middle = cm_d3_mad(*w, left, cm_d3_sub(kept.middle, row->turned));
@@ -253,8 +263,8 @@ void cm_lcp_store_bodies(cm_lcp_step *step, bool last)
         }
         bool reports = (body->flags & CM_BODY_REPORT) || body->pointer != CAROM_NO_PLAYER;
         if (last && body->alive && reports && !cm_body_is_asleep(body)) {
-            cm_body_set_contact(world, i, stored_mean(row->contact_force, world->state.substeps),
-                                stored_mean(row->contact_torque, world->state.substeps));
+            cm_body_set_contact(world, i, stored_mean(row->contact_force, step->substeps),
+                                stored_mean(row->contact_torque, step->substeps));
         }
     }
 }

@@ -102,6 +102,7 @@ static void add_joint(cm_lcp_step *step, uint32_t slot)
         }
         row->lambda = (double)joint->impulse[from->place];
         row->set = set_of(row);
+        row->rigid = from->kind == CM_ROW_RIGID;
     }
 }
 
@@ -164,7 +165,7 @@ static void clear_joints(cm_lcp_step *step, uint32_t substep)
 void cm_lcp_store_joints(cm_lcp_step *step, uint32_t substep)
 {
     clear_joints(step, substep);
-    double share = 1.0 / (double)step->world->state.substeps;
+    double share = 1.0 / (double)step->substeps;
     for (uint32_t i = 0; i < step->row_count;) {
         if (step->rows[i].kind != CM_LCP_OF_JOINT) {
             break; // joints come first

@@ -45,6 +45,7 @@ static size_t walk(const carom_limits *limits, uint32_t direct_rows, char *base,
     step->parents = take(base, &offset, bodies * sizeof(uint32_t));
     step->starts = take(base, &offset, (bodies + 1) * sizeof(uint32_t));
     step->order = take(base, &offset, rows * sizeof(uint32_t));
+    step->sums = take(base, &offset, bodies * sizeof(cm_lcp_sum));
     step->heads = take(base, &offset, bodies * sizeof(uint32_t));
     step->links = take(base, &offset, CM_LCP_SIDES_MAX * n * sizeof(cm_lcp_link));
     step->matrix = take(base, &offset, n * n * sizeof(double));
@@ -128,12 +129,12 @@ static void add_rows(cm_lcp_step *step)
 
 static void solve(carom_world *world, cm_scratch *scratch)
 {
-    uint32_t substeps = world->state.substeps;
     cm_lcp_step step = {.world = world, .scratch = scratch};
     walk(&world->limits, world->room.direct_rows, scratch->solver, &step);
     step.contacts = cm_rows(world, CM_SECTION_lcp_contact);
     step.old_contacts = cm_old_rows(world, CM_SECTION_lcp_contact);
     step.direct_rows = world->state.direct_rows;
+    uint32_t substeps = step.substeps = cm_lcp_substeps(&step);
     step.h = 1.0 / ((double)world->state.tick_rate * (double)substeps);
     world->stats.lcp_rows = world->stats.lcp_solves = 0;
     for (uint32_t i = 0; i < world->state.body_slots; i++) {
@@ -146,6 +147,9 @@ static void solve(carom_world *world, cm_scratch *scratch)
         sort_rows(&step);
         cm_lap(world, &at, CAROM_STAGE_PREPARE);
         solve_islands(&step);
+        if (world->state.flags & CM_WORLD_ENERGY) {
+            cm_lcp_keep_energy(&step);
+        }
         cm_lap(world, &at, CAROM_STAGE_SOLVE);
         cm_lcp_store_joints(&step, i);
         cm_lcp_store_contacts(&step, i);

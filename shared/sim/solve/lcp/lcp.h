@@ -11,11 +11,14 @@
 // A step remembers of a contact cm_lcp_contact, of a joint impulse[place], the force or
 // torque.
 //
+// A tick is one step, or as many as its mechanisms want (rate.c).
+//
 // Typical: an island of 20 bodies and 100 rows.
 #ifndef CM_SIM_SOLVE_LCP_LCP_H
 #define CM_SIM_SOLVE_LCP_LCP_H
 
 #include "shared/base/dvec.h"
+#include "shared/sim/joint/joint.h"
 #include "shared/sim/solve/rules.h"
 #include "shared/sim/solve/lcp/system.h"
 #include "shared/sim/state/scratch.h"
@@ -29,14 +32,17 @@ typedef struct cm_lcp_body {
     cm_dquat orientation;
     cm_d3 v, w;           // at the start of the step
     cm_d3 free_v, free_w; // with all but constraint forces
-    cm_d3 turned;         // w with the rotational force alone
+    cm_d3 middle;         // the body turns with it, where rows do not turn it
+    cm_d3 turned;         // what is damped into free_w
     cm_d3 end;            // that of a body that keeps its momentum, at the end of the step
     cm_d3 dv, dw;         // acceleration by constraint forces
     cm_d3 inverse_mass;   // along world axes: 0 where locked
     double inverse[6];    // inertia, world axes: xx xy xz yy yz zz
     cm_d3 contact_force, contact_torque;
-    uint32_t dynamic; // it can be pushed
-    uint32_t moving;  // it has a velocity
+    uint16_t dynamic; // it can be pushed
+    uint16_t moving;  // it has a velocity
+    uint16_t hangs;   // rate.c: of a mechanism's root: nothing moves what it hangs on
+    double weight;    // N, likewise
 } cm_lcp_body;
 
 // Effect of a row on one body that can be pushed.
@@ -57,6 +63,7 @@ typedef struct cm_lcp_row {
     uint32_t third; // of the thirds; CM_NONE: none
     uint32_t owner;
     uint8_t kind, place, sides, set;
+    bool rigid;      // of a joint, without bounds: it does no work
     uint32_t normal; // row whose force bounds this one; CM_NONE: none
     uint32_t local;  // index within the island's system
     double b;        // wanted acceleration of J v, less what it has without constraint forces
@@ -73,10 +80,21 @@ typedef struct cm_lcp_link {
     const double *m;
 } cm_lcp_link;
 
+// Integration `energy`: a mechanism, at its root.
+typedef struct cm_lcp_sum {
+    double work, energy, mass; // of rigid rows; of what moves beside v and w. J, kg
+    cm_d3 center, momentum;    // mass times centre
+    cm_d3 angular;             // about the centre
+    cm_dmat inertia;
+    cm_d3 v, w; // as if it were rigid; 0 where it hangs on something
+    bool hangs, touched;
+} cm_lcp_sum;
+
 typedef struct cm_lcp_step {
     carom_world *world;
     cm_scratch *scratch;
     double h;
+    uint32_t substeps;                       // of the tick
     cm_lcp_contact *contacts, *old_contacts; // the state's, and last step's
     cm_lcp_body *bodies;
     cm_lcp_row *rows;
@@ -87,6 +105,7 @@ typedef struct cm_lcp_step {
     uint32_t *parents;  // of a body slot: islands
     uint32_t *starts;   // of a body slot: its island's rows in `order`
     uint32_t *order;    // rows by island
+    cm_lcp_sum *sums;   // of a body slot
     uint32_t *heads;    // of a body slot: first of its links
     cm_lcp_link *links; // of a side of the island's system
     uint32_t direct_rows;
@@ -96,6 +115,15 @@ typedef struct cm_lcp_step {
     uint32_t *normals; // of the island's system
     uint8_t *sets;
 } cm_lcp_step;
+
+// rate.c: substeps of the tick.
+uint32_t cm_lcp_substeps(cm_lcp_step *step);
+bool cm_lcp_can_move(const carom_world *world, uint32_t slot); // dynamic
+// Bodies that joints hold together: `parents`.
+void cm_lcp_find_mechanisms(cm_lcp_step *step);
+
+// energy.c: what joints took goes back to the mechanisms that nothing touches.
+void cm_lcp_keep_energy(cm_lcp_step *step);
 
 // body.c -----------------------------------------------------------------------------------------
 void cm_lcp_load_bodies(cm_lcp_step *step);

@@ -19,6 +19,7 @@ cm_lcp_row *cm_lcp_row_add(cm_lcp_step *step, cm_lcp_owner kind, uint32_t owner,
     row->owner = owner;
     row->place = (uint8_t)place;
     row->set = CM_LCP_FREE;
+    row->rigid = false;
     row->normal = CM_NONE;
     row->b = 0.0;
     row->lower = -__builtin_inf();
