@@ -1,4 +1,4 @@
-// What the rest of this project may see of a world beside its API (carom/world.h): where two worlds
+// The rest of this project may see this of a world beside its API (carom/world.h): where two worlds
 // differ, whether a body is still the same, and that scratch does not matter. Everything else under
 // shared/sim is private; tests of the simulation alone look further. Not installed.
 #ifndef CM_SIM_INSPECT_H

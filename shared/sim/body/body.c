@@ -112,7 +112,7 @@ static carom_result check_given_mass(const carom_body_def *def, carom_error *err
     return CAROM_OK;
 }
 
-// What does not move by forces may be as heavy as a planet: a mass that no row could hold is none.
+// A body that forces do not move may be as heavy as a planet: a mass that no row holds is none.
 static void set_mass(const carom_body_def *def, const cm_mass *mass, cm_body *body)
 {
     carom_vec3 zero = cm_vec(0.0f, 0.0f, 0.0f);

@@ -178,9 +178,9 @@ static void add_words(cm_hash *hash, const void *row, size_t size)
     }
 }
 
-// What the body of a slot is: its row and those of its shapes. Forces are left out: they say how it
-// moves, may change with every tick, and are not part of a view either. So are its rest and what
-// touches it.
+// The identity of the body of a slot: its row and those of its shapes. Forces are left out: they
+// say how it moves, may change with every tick, and are not part of a view either. So are its rest
+// and what touches it.
 static cm_identity identify(const carom_world *world, uint32_t slot)
 {
     cm_body body = cm_bodies(world)[slot];

@@ -1,4 +1,4 @@
-// What a game changes of a body beside where it is and how it moves: mass, damping, the share of
+// A game changes more of a body than where it is and how it moves: mass, damping, the share of
 // gravity, filters of its shapes, where a kinematic one is to be, waking and resting; and what can
 // be asked of it at a point, and what touches it.
 //
@@ -96,15 +96,16 @@ carom_result carom_shape_set_filter(carom_world *world, carom_shape_id shape, ui
     writable->category = category;
     writable->mask = mask;
     writable->group = group;
-    // What it touched may fall now.
+    // Bodies that it touched may fall now.
     cm_wake_body(world, row->body);
     cm_stir_body(world, row->body);
     cm_wake_neighbours(world, row->body);
     return CAROM_OK;
 }
 
-// What turns a body by `angle` in one tick, in rad a tick: in soft and lcp worlds a substep turns
-// it by twice the arc tangent of half of its part of this; in the others by the part itself.
+// The rate that turns a body by `angle` in one tick, in rad a tick: in soft and lcp worlds a
+// substep turns it by twice the arc tangent of half of its part of this; in the others by the part
+// itself.
 static double spin(const carom_world *world, double angle)
 {
     const cm_world_state *state = &world->state;

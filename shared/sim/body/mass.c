@@ -50,7 +50,7 @@ static double shape_moments(const cm_shape *shape, double moments[3])
     return volume;
 }
 
-// What one definition adds: mass, centroid in the body, inertia about it of a unit of density.
+// The part of one definition: mass, centroid in the body, inertia about it of a unit of density.
 typedef struct part {
     double mass, density, center[3], tensor[3][3];
 } part;
@@ -183,7 +183,7 @@ static void turn_tensor(double r[3][3], const double m[3][3], double out[3][3])
     }
 }
 
-// How shapes weigh.
+// The rule by which shapes weigh.
 typedef struct weighing {
     bool unit_density, planar;
     double normal[3]; // of the plane, in the body's axes

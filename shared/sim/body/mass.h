@@ -14,7 +14,7 @@ typedef struct cm_mass {
     carom_quat inertia_orientation; // principal axes in the body
 } cm_mass;
 
-// What the shapes' densities give, then the overrides of the definition:
+// Mass is that of the shapes' densities, then the definition overrides it:
 //   mass            alone scales the inertia; where all densities are 0, unit density is scaled
 //   center_of_mass  the shapes' inertia is taken about it
 //   inertia         with its orientation replaces all of the inertia

@@ -71,7 +71,7 @@ static bool names(uint32_t is_body, uint32_t end, const cm_shape *shape)
     return end == (is_body ? shape->body : shape->material);
 }
 
-// How closely a rule names two shapes: 0 not at all, else 1 and one for each body.
+// The closeness with which a rule names two shapes: 0 not at all, else 1 and one for each body.
 static uint32_t closeness(const cm_rule *rule, const cm_shape *a, const cm_shape *b)
 {
     uint32_t first = rule->kinds & 1u, second = rule->kinds >> 1 & 1u;

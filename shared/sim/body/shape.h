@@ -52,7 +52,7 @@ static inline bool cm_shape_meets(const cm_shape *shape)
     return shape->group > 0 || (shape->category != 0 && shape->mask != 0);
 }
 
-// What decides whether two shapes may meet, in 16 bytes.
+// A filter decides whether two shapes may meet, in 16 bytes.
 typedef struct cm_filter {
     uint32_t body; // slot | CM_FILTER_MEETS where the body is one that others may meet
     uint32_t category, mask;

@@ -40,7 +40,7 @@ void cm_bounds_tree_build_loose(cm_bounds_tree *tree, const cm_aabb *bounds, cm_
 // A box comes to a place, and leaves it. True where what is around the place had to grow.
 bool cm_bounds_tree_put(cm_bounds_tree *tree, uint32_t place, const cm_aabb *box);
 void cm_bounds_tree_take(cm_bounds_tree *tree, uint32_t place);
-// How many blocks a built tree has.
+// Returns the count of blocks of a built tree.
 uint32_t cm_bounds_tree_size(const cm_bounds_tree *tree);
 
 static inline bool cm_aabb_overlap(const cm_aabb *a, const cm_aabb *b)

@@ -14,7 +14,7 @@ typedef struct cm_box_pairs {
     float margin[CM_BOX_AXES_MAX]; // m: what lies further apart is apart
 } cm_box_pairs;
 
-// Where two boxes touch first.
+// The axis along which two boxes touch first.
 typedef struct cm_box_choice {
     float separation, edge_separation; // m, along the best face's normal and the best edges'
     uint8_t face;                      // 0 to 2 of a, 3 to 5 of b
@@ -35,7 +35,7 @@ cm_box_axes_of cm_box_axes_1, cm_box_axes_4, cm_box_axes_8, cm_box_axes_16;
 #define CM_SWING_OF_EDGES  0.15f
 #define CM_SWING_OF_POINTS 0.5f
 
-// Whether their edges touch, rather than a face.
+// Returns true if their edges touch, rather than a face.
 static inline bool cm_box_edges_win(const cm_box_choice *choice, float swing)
 {
     return choice->edge_a < 3 &&

@@ -9,7 +9,7 @@
 // other, turned by 1e-7: the last would count.) Typical: 530 pairs a step of 1,000 boxes in motion.
 
 #define EDGES 8u // of the incident face: 0 to 3; along sides: 4 to 7
-// Where the edges of the incident face stand in the list; those along sides come between them.
+// Edges of the incident face stand this far apart in the list; those along sides lie between.
 #define APART 16
 
 typedef struct edge_lanes {
@@ -57,7 +57,7 @@ CM_LANES_INLINE void face_to_face(const box_lanes *x, cm_mask of_b, const cm_mas
         turn_to(axis, seen[k], axes[k]);
     }
     f->sign = cm_lanes_select(cm_lanes_greater(zero, at[2]), -one, one);
-    // Whose normal is most against the reference's.
+    // The incident face has the normal that is most against the reference's.
     cm_mask which[2];
     cm_f most = cm_lanes_abs(axes[0][2]), second = cm_lanes_abs(axes[1][2]);
     which[0] = cm_lanes_greater(second, most + clearly);
@@ -126,7 +126,7 @@ CM_LANES_INLINE void cut_edges(edge_lanes edge[EDGES], uint32_t n, cm_f limit)
     }
 }
 
-// What the lanes found, side by side, for taking a lane's polygon out.
+// Results of the lanes, side by side, for taking a lane's polygon out.
 typedef struct found_lanes {
     float p[EDGES][3][CM_LANES], sign[CM_LANES], half[CM_LANES];
     int32_t alive[CM_LANES], place[4][CM_LANES], incident[CM_LANES];

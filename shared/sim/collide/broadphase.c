@@ -120,7 +120,7 @@ static void place_awake(const carom_world *world, cm_scratch *scratch, lists *l,
                                CM_SPECULATIVE_MARGIN, dt);
 }
 
-// What rests and was found near something active.
+// Places resting shapes that were found near something active.
 static void place_partners(const carom_world *world, cm_scratch *scratch, lists *l,
                            const cm_pair *pairs, uint32_t count)
 {
@@ -145,7 +145,7 @@ static cm_aabb loose_box(const carom_world *world, const cm_shape *shape, float 
     return (cm_aabb){cm_sub(center, half), cm_add(center, half)};
 }
 
-// What rests, where something active may reach it.
+// Places resting shapes that something active may reach.
 static void place_near(const carom_world *world, cm_scratch *scratch, lists *l, float margin)
 {
     const cm_shape *shapes = cm_shapes(world);
@@ -287,7 +287,7 @@ static uint32_t find_resting(const carom_world *world, lists *l, uint32_t count)
                                         world->limits.contacts);
 }
 
-// Where the entries of each slot begin, from how many there are.
+// Turns the count of entries of each slot into where they begin.
 static void count_up(uint32_t *starts, uint32_t slots)
 {
     for (uint32_t a = 0, at = 0; a < slots; a++) {
@@ -356,7 +356,7 @@ static void order(const carom_world *world, cm_scratch *scratch, lists *l, uint3
     }
 }
 
-// What rests near, into a tree of its own.
+// Puts near resting shapes into a tree of their own.
 static void build_near(const carom_world *world, cm_scratch *scratch, lists *l, float margin)
 {
     place_near(world, scratch, l, margin);

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// Where the stage reads and writes. Of sections that the world does not have: NULL.
+// The sections that the stage reads and writes; NULL for those that the world does not have.
 typedef struct rows {
     cm_contact *contacts;
     cm_contact_feature *features;
@@ -50,7 +50,7 @@ typedef struct collision {
 // calls, unless they are inlined before it looks.
 #define FETCHES static inline __attribute__((always_inline))
 
-// What is known of a pair before it gets a row.
+// The knowledge of a pair before it gets a row.
 typedef struct finding {
     cm_contact_at last;                // last step's row of it; CM_NONE: none
     bool carried;                      // what last step found still holds, with the separations
@@ -81,8 +81,8 @@ static inline float pair_margin(const collision *c, const cm_pair *pair)
     return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
 }
 
-// How far the corners of two boxes may turn in the tick, within the smaller one's thickness. A
-// solver that looks at bodies once for all of its substeps needs to know what comes with a turn;
+// The distance that corners of two boxes may turn in the tick, within the smaller one's thickness.
+// A solver that looks at bodies once for all of its substeps needs to know what comes with a turn;
 // one that keeps no manifolds wants what touches now.
 static inline float pair_swing(const collision *c, uint32_t shape_a, uint32_t shape_b)
 {
@@ -391,8 +391,8 @@ static void recycle(const collision *c, block *of)
     of->kept.count = 0;
 }
 
-// What last step found of a pair in row `last` (CM_NONE: nothing): whether it still holds is asked
-// of several pairs at once (recycle). Sensors and what rolls are found anew.
+// Takes what last step found of a pair in row `last` (CM_NONE: nothing): recycle asks of several
+// pairs at once whether it still holds. Sensors and what rolls are found anew.
 static inline void look_back(const collision *c, uint32_t index, const cm_pair *pair,
                              cm_contact_at last, block *of)
 {
@@ -533,7 +533,7 @@ static void look_at_pairs(const collision *c, uint32_t first, cm_contact_at old,
     look_at_boxes(c, of);
 }
 
-// Where the next contact goes.
+// The place of the next contact.
 typedef struct cursor {
     cm_contact_at at;
     uint32_t room; // rows: those at rest keep theirs
@@ -590,7 +590,7 @@ void cm_stage_collide(carom_world *world, cm_scratch *scratch)
 
 // Contacts at rest that woke ------------------------------------------------------------------
 
-// What stands beside the contacts, while some enter among them.
+// The arrays beside the contacts, while some enter among them.
 typedef struct entering {
     carom_world *world;
     cm_scratch *scratch;
@@ -610,7 +610,7 @@ static void shift_row(void *context, uint32_t to, uint32_t from)
     e->scratch->matches[to] = e->scratch->matches[from];
 }
 
-// Where each contact was in the step before, once more of them were there: rows and points anew.
+// Matches contacts to those of the step before anew, once more of them were there: rows, points.
 static void match_again(const collision *c, cm_scratch *scratch)
 {
     static const uint8_t same[CM_MANIFOLD_MAX] = {0, 1, 2, 3};

@@ -89,7 +89,7 @@ static bool lies_flat(const cm_core *core, carom_vec3 d)
     return core->kind == CM_CORE_CYLINDER && cosine * cosine > 1.0f - FLAT * FLAT;
 }
 
-// What of the core is clipped by the other's face; d points from the core to the other.
+// Finds the feature of the core that the other's face clips; d points from the core to the other.
 static void incident_feature(const cm_core *core, carom_vec3 d, cm_feature *feature)
 {
     float cosine;
@@ -113,7 +113,7 @@ static void incident_feature(const cm_core *core, carom_vec3 d, cm_feature *feat
     }
 }
 
-// How well a face or cap looks along d; -1 where the core has none.
+// The cosine of d to the face or cap that looks most along it; -1 where the core has none.
 static float reference_cosine(const cm_core *core, carom_vec3 d)
 {
     float cosine = -1.0f;

@@ -155,7 +155,7 @@ static bool is_known(const simplex *s, carom_vec3 w)
     return false;
 }
 
-// Where rounding spoils a thin simplex: the best of the edges to the new corner.
+// Takes the best of the edges to the new corner, for rounding spoils a thin simplex.
 static bool improve(const simplex *s, corner next, simplex *best, float vv)
 {
     bool better = false;

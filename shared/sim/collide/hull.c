@@ -46,7 +46,7 @@ CM_LANES_INLINE cm_fvec load_rows(const float *x, const float *y, const float *z
     return (cm_fvec){cm_lanes_load(x + i), cm_lanes_load(y + i), cm_lanes_load(z + i)};
 }
 
-// How far b is beyond a face of a.
+// The distance by which b is beyond a face of a.
 static float beyond(const cm_poly *a, uint32_t face, const cm_poly *b)
 {
     cm_fvec n = broadcast(cm_poly_normal(a, face));

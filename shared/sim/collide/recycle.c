@@ -31,7 +31,8 @@
 // half of it a column of thirty falls.
 #define ANGLE_MAX 0.01f // rad
 
-// What a turn from `then` to `now` adds to an arm, as a matrix: nothing cancels for small turns.
+// The change of an arm by a turn from `then` to `now`, as a matrix: nothing cancels for small
+// turns.
 static inline cm_mat3 turn_since(carom_quat now, carom_quat then)
 {
     carom_quat q = cm_quat_mul(now, cm_quat_conjugate(then));
@@ -144,7 +145,7 @@ CM_LANES_INLINE uint32_t look(const cm_motion *motions, const cm_kept_manifold *
     cm_f drift_max = cm_lanes_min(cm_lanes_set(DRIFT_MAX), cm_lanes_set(DRIFT_SHARE) * inner);
     cm_f turned_max = cm_lanes_min(cm_lanes_set(TURNED_MAX), cm_lanes_set(TURNED_SHARE) * inner);
     cm_f bound = drift_max * drift_max;
-    // What approaches faster is looked at anew.
+    // Pairs that approach faster are looked at anew.
     cm_fvec speed = cm_fvec_scale(cm_lanes_set(dt), cm_fvec_sub(b.velocity, a.velocity));
     turn_lanes turn_a = turned_since(a.orientation, kept + 3);
     turn_lanes turn_b = turned_since(b.orientation, kept + 7);

@@ -16,11 +16,11 @@ typedef struct cm_recycle_pairs {
     float reach[CM_RECYCLE_MAX], inner_radius[CM_RECYCLE_MAX];
 } cm_recycle_pairs;
 
-// What was found (anchors from the centres of mass), to be kept.
+// Keeps what was found (anchors from the centres of mass).
 void cm_recycle_keep(const cm_motion *a, const cm_motion *b, const cm_manifold *manifold,
                      cm_kept_manifold *kept, cm_kept_point *points);
 
-// Which kept manifolds still hold: bit i for pair i. Not where the bodies have moved too far since;
+// Bit i is set if the kept manifold of pair i still holds, and clear if its bodies moved too far;
 // then the separations, [point][pair], are anything. Else they are those of the present poses (of
 // points that are there; the rest are anything), and where both bodies have turned together, what
 // is kept has turned with them.

@@ -86,7 +86,7 @@ void cm_rest_forget(carom_world *world)
     memset((char *)world + world->offset.rest, 0, sizeof(rest_header));
 }
 
-// Where a shape stands: in the tree, among the planes, or nowhere.
+// A shape stands in the tree, among the planes, or nowhere.
 static bool is_plane(const carom_world *world, uint32_t slot)
 {
     const cm_shape *shape = &cm_shapes(world)[slot];

@@ -19,7 +19,7 @@ size_t cm_rest_size(const carom_limits *limits);
 // Nothing is known any more.
 void cm_rest_forget(carom_world *world);
 
-// What rests, and all planes.
+// Shapes that rest, and all planes.
 typedef struct cm_rest {
     cm_bounds_tree tree;
     cm_bounds_room room; // for asking this tree

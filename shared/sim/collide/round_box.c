@@ -54,8 +54,8 @@ static float slope(const core *c, float t)
     return sum;
 }
 
-// Where the segment is closest to the box. The slope never falls, and is linear between the places
-// at which the segment crosses a face's plane: find the stretch where it changes sign.
+// Finds the point of the segment closest to the box. The slope never falls, and is linear between
+// the places at which the segment crosses a face's plane: find the stretch where it changes sign.
 static float closest_parameter(const core *c)
 {
     float low = 0.0f, high = 1.0f, low_slope = slope(c, 0.0f), high_slope = slope(c, 1.0f);

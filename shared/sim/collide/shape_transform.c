@@ -65,7 +65,7 @@ cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_shape_transform *transfo
     return grown_box(shape, transform, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
 }
 
-// What of a transform does not follow from the pose.
+// Notes those fields of a transform that do not follow from the pose.
 static inline void note_shape(const carom_world *world, cm_scratch *scratch, const cm_shape *shape,
                               cm_shape_transform *transform)
 {

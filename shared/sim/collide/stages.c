@@ -1,5 +1,5 @@
-// Which code finds contacts: that for the widest lanes that the processor has, or what a test
-// names. Any of them gives the same bits.
+// Chooses the code that finds contacts: for the widest lanes of the processor, or those that a
+// test names. Any of them gives the same bits.
 #include "shared/base/processor.h"
 #include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/collide.h"

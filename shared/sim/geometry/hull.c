@@ -151,7 +151,7 @@ static void fit_plane(carom_hull *hull, uint32_t f)
     }
 }
 
-// What the narrow phase prunes and pads with.
+// Fills in what the narrow phase prunes and pads with.
 static void fill_faces(carom_hull *hull)
 {
     for (uint32_t f = hull->face_count; f < CM_HULL_FACE_ROWS; f++) {

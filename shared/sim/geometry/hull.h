@@ -1,10 +1,10 @@
-// How a hull is built from points. Private to shared/sim. What it is: state/hull.h.
+// Builds a hull from points. Private to shared/sim. The hull itself: state/hull.h.
 #ifndef CM_SIM_GEOMETRY_HULL_H
 #define CM_SIM_GEOMETRY_HULL_H
 
 #include "shared/sim/state/hull.h"
 
-// What building needs, and gives back to be packed: positions in binary64, masks of faces.
+// The workspace of building, and its result, to be packed: positions in binary64, masks of faces.
 typedef struct cm_hull_build {
     uint32_t vertex_count;
     double vertices[CM_HULL_VERTICES][3];

@@ -1,4 +1,4 @@
-// Which bodies pass through each other because a joint holds them: for each body the other ends of
+// Bodies that a joint holds together pass through each other: for each body the other ends of
 // its joints, in scratch, made anew by every step.
 //
 // Layout: starts (limits.bodies + 1) | partners (2 x limits.joints). A counting sort by body: two

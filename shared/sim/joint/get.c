@@ -1,4 +1,4 @@
-// What can be read of joints: value and rate of the free coordinate, errors, forces, events.
+// Readings of joints: value and rate of the free coordinate, errors, forces, events.
 #include "shared/base/mathf.h"
 #include "shared/base/fpenv.h"
 #include "shared/sim/joint/joint.h"

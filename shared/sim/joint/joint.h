@@ -37,7 +37,7 @@ typedef struct cm_joint_row {
     uint8_t turning;
 } cm_joint_row;
 
-// Where a joint stands, in world axes.
+// The pose of a joint, in world axes.
 typedef struct cm_joint_pose {
     carom_vec3 ra, rb; // from each centre of mass to its anchor
     carom_vec3 gap;    // from a's anchor to b's

@@ -1,6 +1,6 @@
-// What of a world is no body's, in the portable form: gravity, softness, and joints, some or all of
-// them, under the same ids in another world. How a client's mirror learns what changed in
-// mid-match.
+// Settings of a world that no body has, in the portable form: gravity, softness, and joints, some
+// or all of them, under the same ids in another world. A client's mirror learns by it what changed
+// in mid-match.
 //
 //   OFFSET   SIZE                CONTENT
 //   0        4                   magic "CRMF"
@@ -168,7 +168,7 @@ static void add_words(cm_hash *hash, const void *row, size_t size)
     }
 }
 
-// What a step left is nobody's to tell.
+// Results of a step are no part of an identity.
 void cm_joint_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *drive)
 {
     cm_joint joint = cm_joints(world)[slot];

@@ -1,4 +1,4 @@
-// Where a joint stands, from the poses of its bodies.
+// The pose of a joint, from the poses of its bodies.
 #include "shared/sim/joint/joint.h"
 
 // The larger root first, so that nothing is divided by little.

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-// What is asked: `count` of one kind.
+// A batch of questions: `count` of one kind.
 typedef struct questions {
     cm_query_kind kind;
     uint32_t count;

@@ -21,8 +21,8 @@ cm_entry cm_mover_inside(const cm_mover *mover)
     return inside(mover, cm_d3_of(0.0, 0.0, 0.0));
 }
 
-// Whether the way, `most` metres of it, leads through a box about the solid that has room for the
-// mover on all sides: most of what boxes in world axes let through it does not meet.
+// Returns true if the way, `most` metres of it, leads through a box about the solid that has room
+// for the mover on all sides: most of what boxes in world axes let through it does not meet.
 static bool may_meet_box(cm_d3 start, cm_d3 way, const cm_query_solid *solid, double reach,
                          double most)
 {

@@ -5,20 +5,20 @@
 #include "shared/sim/query/ray.h"
 #include "shared/sim/query/solid.h"
 
-// What asks: where it begins, and its way (of no length: it stands).
+// A solid that moves: where it begins, and its way (of no length: it stands).
 typedef struct cm_mover {
     cm_query_solid solid;
     cm_line line;
 } cm_mover;
 
-// Where it first touches the shape; false where it does not, or may be where it does so farther
+// Finds where it first touches the shape; false if it does not, or may be if it does so farther
 // than `most` metres along its way.
 bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape,
                     const cm_shape_transform *transform, double most, cm_entry *entry);
-// Whether it overlaps or touches the shape where it begins. The entry has no normal.
+// Returns true if it overlaps or touches the shape where it begins. The entry has no normal.
 bool cm_mover_overlaps(const cm_mover *mover, const cm_shape *shape,
                        const cm_shape_transform *transform, cm_entry *entry);
-// What that says of every shape that it overlaps.
+// The entry of every shape that it overlaps.
 cm_entry cm_mover_inside(const cm_mover *mover);
 // The shape's nearest point to it where it begins, if within `most` metres.
 bool cm_mover_nearest(const cm_mover *mover, const cm_shape *shape,

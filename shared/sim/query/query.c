@@ -71,7 +71,7 @@ static const carom_body_pose *pose_of(const carom_query_filter *filter, uint32_t
     return NULL;
 }
 
-// Where the shape of a body at a pose is: as if the body had been put there.
+// The transform of a shape as if its body had been put at a pose.
 static cm_shape_transform posed(const carom_world *world, uint32_t slot,
                                 const carom_body_pose *pose)
 {
@@ -144,7 +144,7 @@ static void meet_posed(cm_query *query)
     }
 }
 
-// What a hit said, found again where it was not kept.
+// The entry of a hit, found again if it was not kept.
 static cm_entry answer(const cm_query *query, const carom_query_hit *hit)
 {
     const carom_world *world = query->tree.world;

@@ -28,8 +28,8 @@ typedef struct cm_query {
 carom_result cm_query_filter(const carom_world *world, const carom_query_filter *given,
                              carom_query_filter *filter);
 
-// Whether the query, filter aside, meets a shape as it is placed; what it meets farther than `most`
-// metres away it may leave out.
+// Returns true if the query, filter aside, meets a shape as it is placed; one that it meets farther
+// than `most` metres away it may leave out.
 bool cm_query_meets(const cm_query *query, const cm_shape *shape,
                     const cm_shape_transform *transform, float most, cm_entry *entry);
 

@@ -1,4 +1,4 @@
-// Where a straight line enters one shape, in closed form. Private to shared/sim.
+// Finds where a straight line enters one shape, in closed form. Private to shared/sim.
 //
 // In binary64, relative to the shape's position, so that a hit is as exact far from the world's
 // origin as near it. Pure. Typical: 2 calls a ray.

@@ -126,7 +126,7 @@ static bool add_support(simplex *s, const cm_query_solid *a, cm_d3 shift, const 
     return true;
 }
 
-// What of the simplex carries its nearest point.
+// The part of the simplex that carries its nearest point.
 static cm_d3 reduce(const simplex *s, simplex *to)
 {
     uint32_t keep[4];

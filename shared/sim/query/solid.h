@@ -34,7 +34,7 @@ cm_query_solid cm_query_solid_point(void);
 // The core's farthest point along d, from the position. Not of a half-space.
 cm_d3 cm_query_solid_support(const cm_query_solid *solid, cm_d3 d);
 
-// How far two solids are apart, radii counted.
+// The gap between two solids, radii counted.
 typedef struct cm_query_gap {
     double distance; // m; 0 or less where they overlap (how deep is only known of the radii)
     cm_d3 direction; // unit, from b to a; zero where the cores meet

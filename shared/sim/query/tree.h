@@ -1,5 +1,5 @@
-// What queries walk: a tree over the boxes of all live shapes where they are now, and the planes,
-// which have no box. Private to shared/sim.
+// Queries walk a tree over the boxes of all live shapes where they are now, and the planes, which
+// have no box. Private to shared/sim.
 //
 // It lies in the scratch of the broad phase, whose trees are of no use between steps, with the
 // transforms and boxes of shapes in their own scratch. carom_world.query_tree says whether it is
@@ -40,13 +40,13 @@ cm_aabb cm_shape_box(const cm_shape *shape, const cm_shape_transform *transform)
 
 size_t cm_query_scratch_size(const carom_limits *limits);
 
-// How something looks for shapes: a box that moves straight on, or one that looks around itself.
+// A probe looks for shapes: a box that moves straight on, or one that looks around itself.
 typedef struct cm_probe {
     bool moves;
-    // Where it moves: distance to each side of a box is (side - from) x inverse, m.
+    // Of one that moves: the distance to each side of a box is (side - from) x inverse, m.
     float from_near[3], from_far[3], inverse[3];
     uint8_t near[3], far[3]; // rows of bounds
-    // Where it stands: its box.
+    // Of one that stands: its box.
     carom_vec3 lower, upper;
 } cm_probe;
 

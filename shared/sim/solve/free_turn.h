@@ -1,4 +1,4 @@
-// How a body turns by itself: it keeps its angular momentum. For the impulse and the lcp solver.
+// A body that turns by itself keeps its angular momentum. For the impulse and the lcp solver.
 // Private to shared/sim/solve.
 //
 // The body turns with the angular velocity that its momentum has at half the turn, so its energy

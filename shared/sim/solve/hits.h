@@ -4,7 +4,7 @@
 
 #include "shared/sim/state/scratch.h"
 
-// How every body moved before the solver changed it.
+// The velocities of a body before the solver changed them.
 typedef struct cm_before {
     carom_vec3 linear, angular;
 } cm_before;

@@ -1,4 +1,4 @@
-// What the contacts of a tick did: touching flags and events.
+// Reports what the contacts of a tick did: touching flags and events.
 #ifndef CM_SIM_SOLVE_REPORT_H
 #define CM_SIM_SOLVE_REPORT_H
 

@@ -1,11 +1,11 @@
-// What a solver asks of definitions, before there is a world (carom/check.h): one table for each,
-// in rules.c of its folder. Private to shared/sim.
+// Each solver asks some things of definitions, before there is a world (carom/check.h): one table
+// for each, in rules.c of its folder. Private to shared/sim.
 #ifndef CM_SIM_SOLVE_RULES_H
 #define CM_SIM_SOLVE_RULES_H
 
 #include "carom/check.h"
 
-// Where findings go, and whether one of them was a refusal.
+// The receiver of findings, and whether one of them was a refusal.
 typedef struct cm_findings {
     const carom_findings *to;
     uint32_t shape; // under check, else CAROM_NO_SHAPE
@@ -28,11 +28,11 @@ typedef struct cm_scene_rules {
     void (*pair)(const carom_pair_rule *rule, cm_findings *findings);
 } cm_scene_rules;
 
-// What only the lcp solver reads: for the tables of the others.
+// Refuse what only the lcp solver reads: for the tables of the others.
 void cm_refuse_lcp_of_body(const carom_body_def *def, cm_findings *findings);
 void cm_refuse_lcp_of_shape(const carom_shape_def *def, cm_findings *findings);
 void cm_refuse_lcp_of_joint(const carom_joint_def *def, cm_findings *findings);
-// What only the soft solver does.
+// Refuse or ignore what only the soft solver does.
 void cm_refuse_rolling(const carom_shape_def *def, cm_findings *findings);
 void cm_ignore_restitution(const carom_shape_def *def, cm_findings *findings);
 

@@ -1,4 +1,4 @@
-// Who is active, in time that grows with the active bodies alone. Private to shared/sim.
+// Lists active bodies, in time that grows with the active bodies alone. Private to shared/sim.
 //
 // A body is active where it is dynamic and awake, or where it is not dynamic and moves, was changed
 // by a call since the last step, or is a pointer that feels what cannot move (cm_solver.pointers).
@@ -41,7 +41,7 @@ static inline bool cm_body_reports(const cm_body *body)
     return body->flags & CM_BODY_REPORT || body->pointer != CAROM_NO_PLAYER;
 }
 
-// What looking at bodies found beside what was known.
+// The findings of a look at bodies beside what was known.
 typedef struct cm_turns {
     bool any;        // somebody was noted
     bool rose, fell; // somebody is active now, or is not any more

@@ -1,5 +1,5 @@
-// What values a world may hold: one set of rules for the API (which says which rule was broken) and
-// for decode (whose bytes may be hostile). Private to shared/sim.
+// A world may hold these values: one set of rules for the API (which says which rule was broken)
+// and for decode (whose bytes may be hostile). Private to shared/sim.
 //
 // Ranges are generous: they keep squares and products of single values finite in binary32, so that
 // a world that starts within them computes. What a step makes of them is only asked to be finite.
@@ -72,7 +72,7 @@ carom_result cm_check_contact(const cm_contact *contact);
 carom_result cm_check_remembered(cm_section section, const void *row);
 // check_joint.c
 carom_result cm_check_joint(const cm_joint *joint, carom_error *error);
-// Whether joints of a type may have limits (CM_JOINT_LIMITS) or a motor (CM_JOINT_MOTOR).
+// Returns true if joints of a type may have limits (CM_JOINT_LIMITS) or a motor (CM_JOINT_MOTOR).
 bool cm_joint_may(uint32_t type, uint32_t flag);
 
 #endif

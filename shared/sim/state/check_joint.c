@@ -1,4 +1,4 @@
-// What values a joint's row may hold, by itself: for creation, for changes and for decode. Bodies
+// A joint's row may hold these values, by itself: for creation, for changes and for decode. Bodies
 // are the caller's to check.
 #include "shared/sim/state/check.h"
 
@@ -77,7 +77,7 @@ static carom_result check_frames(const cm_joint *joint, carom_error *error)
     return CAROM_OK;
 }
 
-// What a step left: decoded bytes may hold anything.
+// Checks what a step left: decoded bytes may hold anything.
 static carom_result check_forces(const cm_joint *joint)
 {
     for (uint32_t i = 0; i < CM_JOINT_ROWS_MAX; i++) {

@@ -1,4 +1,4 @@
-// What a step remembers of a contact for the next one: a row common to every solver, what the
+// A step remembers this of a contact for the next one: a row common to every solver, what the
 // collide stage keeps beside it, and what each solver keeps. Private to shared/sim.
 //
 // Each struct is a row of an array of its own; row i of each section of contacts belongs to contact
@@ -39,7 +39,7 @@ typedef struct cm_contact {
 
 // Of the collide stage ---------------------------------------------------------------------------
 
-// What the narrow phase found last (collide/recycle.c), in world axes, and how the bodies were
+// The last result of the narrow phase (collide/recycle.c), in world axes, and how the bodies were
 // turned then.
 typedef struct cm_kept_manifold {
     carom_vec3 offset; // from a's centre of mass to b's
@@ -53,7 +53,7 @@ typedef struct cm_kept_point {
     float separation;
 } cm_kept_point;
 
-// Which features of the two shapes make a point, so that it is known again.
+// The features of the two shapes that make a point, so that it is known again.
 typedef struct cm_contact_feature {
     uint32_t feature;
 } cm_contact_feature;
@@ -77,7 +77,7 @@ typedef struct cm_impulse_contact {
     float twist_impulse;                   // N m s, about the normal
 } cm_impulse_contact;
 
-// Where the search for the forces of the next step begins.
+// The search for the forces of the next step begins here.
 typedef struct cm_lcp_contact {
     float normal_force[CM_MANIFOLD_MAX];      // N
     float friction_force[CM_MANIFOLD_MAX][2]; // N, along the tangent and across it
@@ -90,8 +90,8 @@ typedef struct cm_volume_contact {
     uint32_t friction_state; // cm_volume_mode
     carom_vec3 stretch;      // m, of the static friction's spring, world axes
     float twist;             // rad, of it about the normal
-    carom_vec3
-        normal_force; // N, N m: derived stiffness: warm start, along the normal and both tilts
+    // N, N m: warm start, where the stiffness is derived: along the normal, and both tilts
+    carom_vec3 normal_force;
 } cm_volume_contact;
 
 // Rows

@@ -39,7 +39,7 @@ uint32_t cm_section_words(cm_section section);  // of a row
 uint32_t cm_section_stride(cm_section section); // bytes of a row's struct
 // Rows in use; 0 where the world's solver has no such section.
 uint32_t cm_section_rows(const carom_world *world, cm_section section);
-// What such a state counts, whether or not a world has the section.
+// The count of rows of such a state, whether or not a world has the section.
 uint32_t cm_section_count(const cm_world_state *state, cm_section section);
 // The counts of a world of these limits that is full.
 cm_world_state cm_full_counts(const carom_limits *limits);

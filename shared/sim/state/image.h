@@ -53,8 +53,8 @@ typedef enum cm_section {
     CM_SECTION_COUNT
 } cm_section;
 
-// What has a row a contact, and behind it what has a row a point: the sections from the first to
-// the last.
+// Sections with a row a contact, and behind them those with a row a point, from the first to the
+// last.
 #define CM_CONTACTS_FIRST CM_SECTION_contact
 #define CM_CONTACTS_LAST  CM_SECTION_volume_contact
 #define CM_POINTS_FIRST   CM_SECTION_feature
@@ -158,7 +158,7 @@ typedef struct cm_shape {
     float contact_slip, contact_max_force, contact_slip_by_speed, contact_trail;
 } cm_shape;
 
-// What a joint has beside what its type holds, and whether it holds (cm_joint.flags).
+// Flags of a joint: the parts beside what its type holds, and detached (cm_joint.flags).
 enum {
     CM_JOINT_LIMITS = 1,
     CM_JOINT_MOTOR = 2,
@@ -216,7 +216,7 @@ struct carom_world {
         uint32_t body_pages, shape_pages, active, identities, rest;
         uint32_t scratch, scratch_size;
     } offset;
-    // What the scratch was sized for; a state that wants more is refused.
+    // The scratch was sized for these; a state that wants more is refused.
     struct {
         uint32_t solver, direct_rows, segments;
     } room;
@@ -225,7 +225,7 @@ struct carom_world {
     struct {
         uint32_t rows, points;
     } resting;
-    // What is known of bodies (awake.h), neither state nor scratch: how many sleep, how many are
+    // Counts of bodies (awake.h), neither state nor scratch: how many sleep, how many are
     // told what contacts do to them, and below which slot all are that were looked at.
     struct {
         uint32_t asleep, reports, slots;
@@ -235,7 +235,7 @@ struct carom_world {
         uint32_t joint_filter, broadphase, solver, hits;
     } own;
     cm_world_state state;
-    // What a step reports; neither state nor scratch: it cannot influence a step.
+    // Reports of a step; neither state nor scratch: they cannot influence a step.
     carom_world_stats stats;
     double stage_s[CAROM_STAGE_COUNT];
     uint32_t event_count;
@@ -265,7 +265,7 @@ struct carom_world {
     bool pointers; // the solver lets pointers feel what cannot move
 };
 
-// Whoever moves, makes or removes a shape, or writes where the tree lies, calls this.
+// To be called after moving, making or removing a shape, or writing where the tree lies.
 static inline void cm_query_forget(carom_world *world)
 {
     world->query_tree = false;
@@ -302,7 +302,7 @@ static inline const cm_shape *cm_shapes(const carom_world *world)
     return (const cm_shape *)cm_rows(world, CM_SECTION_shape);
 }
 
-// What is known of CM_PAGE_ROWS rows of bodies or shapes: a bit a row.
+// Notes on CM_PAGE_ROWS rows of bodies or shapes: a bit a row.
 typedef struct cm_page {
     uint64_t repeats; // the row before
     uint64_t known;   // whether that is right
@@ -314,7 +314,7 @@ typedef struct cm_page {
     uint64_t named;   // bodies: its identity is known (cm_identities)
 } cm_page;
 
-// What cm_body_identify found of a body.
+// The findings of cm_body_identify on a body.
 typedef struct cm_identity {
     uint64_t kind, links;
 } cm_identity;
@@ -365,7 +365,7 @@ static inline cm_body *cm_body_tell(carom_world *world, uint32_t slot)
     return (cm_body *)cm_rows(world, CM_SECTION_body) + slot;
 }
 
-// What contacts did to a body, where that is not what stands there.
+// Notes what contacts did to a body, if that is not what stands there.
 static inline void cm_body_set_contact(carom_world *world, uint32_t slot, carom_vec3 force,
                                        carom_vec3 torque)
 {
@@ -398,7 +398,7 @@ static inline cm_joint *cm_joints(const carom_world *world)
     return (cm_joint *)cm_rows(world, CM_SECTION_joint);
 }
 
-// Whether a joint acts on its bodies: it is there and not detached.
+// Returns true if a joint acts on its bodies: it is there and not detached.
 static inline bool cm_joint_holds(const cm_joint *joint)
 {
     return joint->alive && !(joint->flags & CM_JOINT_DETACHED);

@@ -1,4 +1,4 @@
-// What the portable forms of a world and of a body share: header, rows, rules. Private to
+// The portable forms of a world and of a body share header, rows and rules. Private to
 // shared/sim.
 #ifndef CM_SIM_STATE_PORTABLE_H
 #define CM_SIM_STATE_PORTABLE_H

@@ -1,4 +1,4 @@
-// Which rows repeat the row before, and those that do not, to an image and back. See repeat.h.
+// Knows which rows repeat the row before, and takes the others to an image and back. See repeat.h.
 //
 // Invariant: where a row's bit of `known` is set, its bit of `repeats` is right. A change of row i
 // clears `known` of i and i + 1, which may be of the next page: there is one more than rows fill.
@@ -37,7 +37,7 @@ uint64_t cm_repeat_bound(cm_section section, uint32_t rows)
     return pages_of(rows) * sizeof(uint64_t) + (uint64_t)rows * cm_section_stride(section);
 }
 
-// What the word that counts up is in the row behind this one, where that one repeats it.
+// The word that counts up, in the row behind this one if that one repeats it.
 static inline uint32_t next_body_word(const cm_body *row)
 {
     return row->first_shape + (row->alive && row->first_shape != CM_NONE);
@@ -159,7 +159,7 @@ uint64_t cm_repeat_measure(cm_section section, uint32_t rows, const char *from, 
     return needed <= size ? needed : 0;
 }
 
-// Whether the rows of a page are these already.
+// Returns true if the rows of a page are these already.
 static bool stand(const cm_page *of, uint64_t used, uint64_t repeats, size_t stride,
                   const char *rows, const char *from)
 {

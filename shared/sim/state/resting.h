@@ -30,8 +30,8 @@ typedef struct cm_contact_rows {
     uint32_t *rows, *points;
 } cm_contact_rows;
 
-// What is done with a contact that enters a list, and with one that makes room for it: both in
-// descending order.
+// Moves for a contact that enters a list, and for one that makes room for it: both in descending
+// order.
 typedef struct cm_contact_moves {
     void (*enter)(void *context, uint32_t row);
     void (*shift)(void *context, uint32_t to, uint32_t from);

@@ -1,5 +1,6 @@
-// What one step hands from stage to stage, and where it lies: plain arrays behind the state, sized
-// from the limits, so that a stage never allocates and never overruns. Private to shared/sim.
+// Arrays that one step hands from stage to stage, and where they lie: plain arrays behind the
+// state, sized from the limits, so that a stage never allocates and never overruns. Private to
+// shared/sim.
 //
 // Nothing here outlives a step, but for the events, which may be read until the next call that
 // changes the world. Layout: scratch.c.
@@ -38,8 +39,8 @@ typedef struct cm_manifold_point {
 typedef struct cm_manifold {
     carom_vec3 normal; // from a to b
     float friction, restitution;
-    // Where a surface rolls under a turn of its body, so that the point of contact does not turn
-    // with it: the radius; else 0.
+    // The radius of a surface that rolls under a turn of its body, so that the point of contact
+    // does not turn with it; else 0.
     float round_a, round_b;
     float impulse; // N s, sum over the tick and the points: written by the solver
     uint32_t body_a, body_b;
@@ -49,7 +50,7 @@ typedef struct cm_manifold {
 
 #define CM_NO_POINT 0xffu
 
-// Where a contact and its points were in the step before, so that whatever is remembered of them
+// The rows of a contact and its points in the step before, by which what is remembered of them
 // finds its way.
 typedef struct cm_contact_match {
     uint32_t row;                   // of the old rows; CM_NONE: the contact is new
@@ -57,7 +58,7 @@ typedef struct cm_contact_match {
     uint8_t point[CM_MANIFOLD_MAX]; // index of the old point; CM_NO_POINT: it is new, or unused
 } cm_contact_match;
 
-// What a shape is to the pairs of a step: without a plane, which is never away.
+// The part of a shape in the pairs of a step; a plane is never away.
 enum {
     CM_SHAPE_AWAY,   // at rest, and nothing active reaches it: no bounds, no transform
     CM_SHAPE_NEAR,   // at rest

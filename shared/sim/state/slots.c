@@ -68,7 +68,7 @@ carom_body_id cm_body_id(const carom_world *world, uint32_t slot)
 
 // Taking -----------------------------------------------------------------------------------------
 
-// Whether a slot below those that were ever used is free.
+// Returns true if a slot below those that were ever used is free.
 static inline bool is_free(uint32_t alive, uint32_t generation)
 {
     return !alive && generation != UINT32_MAX;

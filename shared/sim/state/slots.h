@@ -24,7 +24,7 @@ const carom_hull *cm_hull_find(const carom_world *world, uint64_t id);
 uint32_t cm_body_free_slot(carom_world *world);
 uint32_t cm_shape_free_slot(carom_world *world, uint32_t from);
 uint32_t cm_joint_free_slot(carom_world *world);
-// Whoever writes whole arrays of rows, taken and free ones, calls this.
+// To be called after writing whole arrays of rows, taken and free ones.
 void cm_slots_forget(carom_world *world);
 
 // Makes rows up to and with `slot` exist: new ones are dead and of generation 0.

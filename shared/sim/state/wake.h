@@ -1,4 +1,4 @@
-// What marks a body as woken or changed, in the rows alone: for calls that change a world between
+// Marks bodies as woken or changed, in the rows alone: for calls that change a world between
 // two steps. What a step makes of the marks is step/sleep.h. Private to shared/sim.
 #ifndef CM_SIM_STATE_WAKE_H
 #define CM_SIM_STATE_WAKE_H
@@ -12,7 +12,7 @@ static inline bool cm_body_is_asleep(const cm_body *body)
     return (body->flags & CM_BODY_ASLEEP) != 0;
 }
 
-// How long it has been at rest, s.
+// Sets the time that it has been at rest, s.
 void cm_body_set_quiet(carom_world *world, uint32_t slot, float quiet);
 // One row is awake from now on, whatever sleeps with it.
 void cm_wake_row(carom_world *world, uint32_t slot);

@@ -158,7 +158,7 @@ static carom_result check_list(const form *f, uint32_t slot, const cm_body *body
     return CAROM_OK;
 }
 
-// What sleeps names the lowest of those that fell asleep with it.
+// A sleeping body names the lowest of those that fell asleep with it.
 static bool sleeps_right(const form *f, uint32_t slot, const cm_body *body)
 {
     cm_body lowest;
@@ -216,7 +216,7 @@ static carom_result check_shapes(const form *f, const carom_world *world, uint32
     return CAROM_OK;
 }
 
-// What is remembered beside contacts, in each section that the world has.
+// Checks what is remembered beside contacts, in each section that the world has.
 static carom_result check_remembered(const form *f, const carom_world *world)
 {
     uint64_t row[CM_ROW_BYTES_MAX / sizeof(uint64_t)];

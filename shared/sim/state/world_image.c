@@ -71,7 +71,7 @@ static uint64_t plain_size(const carom_world *world, const cm_world_state *state
 
 size_t carom_world_save_size(const carom_world *world)
 {
-    // What is found out of the rows is written down: nothing else in the world changes.
+    // Findings about the rows are written down: nothing else in the world changes.
     carom_world *noted = (carom_world *)(uintptr_t)world;
     const cm_world_state whole = cm_whole_state(world);
     return (size_t)(plain_size(world, &whole) + cm_repeat_size(noted, CM_SECTION_body) +

@@ -1,6 +1,6 @@
-// How many shape pairs touch and how deep, found anew at the present poses with no margin: what the
-// solver believes does not enter; sensors do not count. Overwrites pairs, transforms and bounds in
-// scratch, not the events.
+// Counts shape pairs that touch, and finds how deep, anew at the present poses with no margin: what
+// the solver believes does not enter; sensors do not count. Overwrites pairs, transforms and bounds
+// in scratch, not the events.
 #include "shared/base/fpenv.h"
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/collide/collide.h"

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-// Whether a solver lets bodies sleep stands in its row of the table. A game's rows and forces may
+// A solver's row of the table says if bodies may sleep. A game's rows and forces may
 // act on any body in any step, and islands do not know them: under them nothing sleeps.
 static bool may_sleep(const carom_world *world)
 {
@@ -76,7 +76,7 @@ static bool mark(const carom_world *world, cm_scratch *scratch, uint32_t a, uint
     return true;
 }
 
-// What is joined to something active, and what lay on something that a call changed.
+// Marks bodies joined to something active, and those that lay on something that a call changed.
 static bool mark_held(const carom_world *world, cm_scratch *scratch, bool stirred)
 {
     const cm_body *bodies = cm_bodies(world);
@@ -98,7 +98,7 @@ static bool mark_held(const carom_world *world, cm_scratch *scratch, bool stirre
     return any;
 }
 
-// Who was woken by a call is told; true where something that is not dynamic was changed.
+// Tells of bodies that a call woke; returns true if something that is not dynamic was changed.
 static bool tell_woken(carom_world *world, cm_scratch *scratch)
 {
     const cm_body *bodies = cm_bodies(world);

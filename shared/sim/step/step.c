@@ -45,7 +45,8 @@ static void clear_call(carom_world *world, uint32_t slot)
     }
 }
 
-// Who has calls to clear was changed by them, so is noted. Then contacts are where they belong.
+// A body that has calls to clear was changed by them, so is noted. Then contacts are where they
+// belong.
 static void clear_calls(carom_world *world)
 {
     for (uint32_t i = 0; i < cm_body_pages(world); i++) {
@@ -81,7 +82,7 @@ static void find_contacts(carom_world *world, cm_scratch *scratch, const cm_solv
     }
 }
 
-// What a solver told of its parts: one that tells nothing is one part.
+// The time that a solver told of its parts: one that tells nothing is one part.
 static double told(const carom_world *world)
 {
     const double *spent = world->stage_s;
@@ -89,7 +90,7 @@ static double told(const carom_world *world)
            spent[CAROM_STAGE_INTEGRATE];
 }
 
-// What is active, by one tick.
+// Moves active bodies by one tick.
 static void advance(carom_world *world, cm_scratch *scratch)
 {
     const cm_solver *solver = cm_solver_of(world->state.solver);

@@ -134,7 +134,7 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
     return true;
 }
 
-// What sizes the scratch, before it is sized.
+// Checks what sizes the scratch, before it is sized.
 static carom_result check_solver_def(const carom_solver_def *def, carom_error *error)
 {
     CM_WANT((unsigned)def->type <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");

@@ -22,7 +22,7 @@ static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
-// What an impulse at arm q of a body does at its arm r: mass - [r] I^-1 [q].
+// The response at arm r of a body to an impulse at its arm q: mass - [r] I^-1 [q].
 static inline void ball_response(cm_f mass, const cm_soft_lanes *inertia, uint32_t at, cm_fvec r,
                                  cm_fvec q, cm_f o[9])
 {
@@ -125,7 +125,7 @@ static inline cm_fvec ball_speed(const ball_body *body, cm_fvec r)
     return cm_fvec_add((cm_fvec){s[0], s[1], s[2]}, cm_fvec_cross(w, r));
 }
 
-// How fast the joint's ends part, less what the joints before take.
+// The speed at which the joint's ends part, less what the joints before it take.
 static inline void ball_eliminate(const cm_soft *soft, cm_soft_balls *g, bool begins, uint32_t at,
                                   bool relax, const ball_body *a, const ball_body *b)
 {
@@ -192,7 +192,7 @@ static inline cm_fvec ball_push(const cm_soft *soft, cm_soft_balls *g, uint32_t 
     return change;
 }
 
-// What an impulse at r does to one body.
+// Adds the response of one body to an impulse at r.
 static inline void ball_add(cm_f mass, const cm_soft_lanes *inertia, uint32_t at, cm_fvec r,
                             cm_fvec impulse, cm_f s[8])
 {
@@ -239,7 +239,7 @@ static inline void ball_move_body(cm_soft *soft, const cm_soft_balls *before,
     cm_lanes_scatter(rows, 16, who, s);
 }
 
-// What leads needs none: its equations are solved whole, so what it did before is not asked for.
+// A joint that leads needs none: its equations are solved whole, whatever it did before.
 static void ball_warm(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {

@@ -21,7 +21,7 @@ _Static_assert(sizeof(cm_body) % 4 == 0 && offsetof(cm_body, force) == 4 * FORCE
                    offsetof(cm_body, pointer) == 4 * (FORCE + 31),
                "gathered as thirty-two floats");
 
-// What forces and inertia ask of a body.
+// The forces and the inertia of bodies.
 typedef struct body_lanes {
     cm_fvec force, torque, applied_force, applied_torque, inertia;
     cm_f mass, axes[4], gravity_scale, linear_damping, angular_damping;
@@ -145,7 +145,7 @@ CM_WHOLE quat turn_inertia(const cm_soft *soft, uint32_t first, const body_lanes
     return q;
 }
 
-// What only blocks that are not plain hold; the inverse inertia of lanes that are not round.
+// Fields that only blocks that are not plain have; the inverse inertia of lanes that are not round.
 CM_WHOLE void begin_rest(const cm_soft *soft, cm_soft_block *block, uint32_t first, uint32_t at,
                          const body_lanes *b, cm_fvec i, cm_f inverse_inertia[6])
 {
@@ -221,7 +221,7 @@ CM_WHOLE void fetch_bytes(const void *at, size_t size, bool write)
     }
 }
 
-// What is read and written of a block further on.
+// Fetches what is read and written of a block further on.
 CM_WHOLE void fetch_block(const cm_soft *soft, uint32_t block)
 {
     uint32_t body = block * CM_SOFT_LANES;

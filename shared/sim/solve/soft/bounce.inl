@@ -88,7 +88,7 @@ CM_WHOLE void bounce_lanes(cm_soft *soft, cm_soft_group *g, cm_soft_special *e, 
         STORE_SPECIAL(sum_friction[0], LOAD_SPECIAL(sum_friction[0]) + friction.x);
         STORE_SPECIAL(sum_friction[1], LOAD_SPECIAL(sum_friction[1]) + friction.y);
     }
-    // What the next substep starts from is what pressed in this one, without what parts.
+    // The next substep starts from the impulses that pressed in this one, without those that part.
     STORE(total_impulse, LOAD(total_impulse) + normal);
     cm_fvec impulse = cm_fvec_mix(normal, f.n, friction.x, f.t1, friction.y, f.t2);
     cm_fvec torque = cm_fvec_add(cm_fvec_scale(turn1, f.t1), cm_fvec_scale(turn2, f.t2));

@@ -25,9 +25,9 @@ uint32_t cm_soft_group_limit(const carom_limits *limits)
     return full < limits->contacts ? (uint32_t)full : limits->contacts;
 }
 
-// Whether a contact is solved. Where neither body can be pushed there is nothing to solve, and what
-// cannot be pushed keeps its row: contacts of one group may share it, and zero times an impulse has
-// a sign. Its impulses stay as they are.
+// Returns true if a contact is solved. Where neither body can be pushed there is nothing to solve,
+// and what cannot be pushed keeps its row: contacts of one group may share it, and zero times an
+// impulse has a sign. Its impulses stay as they are.
 static bool takes_part(const cm_soft *soft, cm_manifold *m)
 {
     if (m->point_count == 0) {

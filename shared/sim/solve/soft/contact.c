@@ -33,7 +33,7 @@ void cm_soft_match_impulses(const carom_world *world, const cm_scratch *scratch,
     }
 }
 
-// What forces make of a body's velocity; of a block in which nothing moves nothing is known.
+// The acceleration of a body by forces; of a block in which nothing moves nothing is known.
 static carom_vec3 acceleration(const cm_soft *soft, uint32_t body)
 {
     const cm_soft_block *block = &soft->blocks[body / CM_SOFT_LANES];

@@ -1,8 +1,9 @@
 // Joints of the soft-step solver: their groups of lanes. Private to solve/.
 //
-// As contacts, joints stand in groups of eight lanes that share no body that can be pushed
-// (joint.c), and their passes (joint_pass.inl) are compiled for 1, 4 and 8 lanes. Plain
-// ball joints, most joints of a world, have groups and passes of their own; all others are rows.
+// Joints stand in groups of eight lanes. Lanes of a group share no body that can be pushed
+// (joint.c), but for chains, whose groups are paths and are solved whole (joint_path.c). Plain ball
+// joints, most joints of a world, have groups and passes of their own (ball_pass.inl); all others
+// are rows (joint_pass.inl). Both are compiled for 1, 4 and 8 lanes.
 #ifndef CM_SIM_SOLVE_SOFT_JOINT_H
 #define CM_SIM_SOLVE_SOFT_JOINT_H
 
@@ -18,8 +19,8 @@
 #define CM_JOINT_GROUP_ROWS    (CM_JOINT_SINGLES_MAX + CM_JOINT_BLOCK_MAX)
 #define CM_JOINT_GROUP_FACTORS (CM_JOINT_BLOCK_MAX * (CM_JOINT_BLOCK_MAX - 1u) / 2u)
 
-// Who is in a group. An unused lane has the row at rest for both bodies, and no mass; so has the
-// world as a body.
+// The members of a group. An unused lane has the row at rest for both bodies, and no mass; so has
+// the world as a body.
 typedef struct cm_soft_members {
     uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES]; // rows of the bodies
     uint32_t slot[CM_SOFT_LANES];                // of the state's joints; CM_NONE: unused
@@ -30,12 +31,12 @@ typedef struct cm_soft_members {
     uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
 } cm_soft_members;
 
-// What a pass needs of both bodies; constant over the tick.
+// Masses of both bodies for the passes; constant over the tick.
 typedef struct cm_soft_masses {
     cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
 } cm_soft_masses;
 
-// Where the joints are held, at the start of the tick.
+// The ends of the joints, at the start of the tick.
 typedef struct cm_soft_ends {
     uint32_t pose_a[CM_SOFT_LANES], pose_b[CM_SOFT_LANES]; // of the state's motions
     cm_soft_lanes held;                                    // 1: a is a body; 0: the world
@@ -71,7 +72,7 @@ typedef struct cm_soft_row {
     cm_soft_lanes turning; // 1; constant
 } cm_soft_row;
 
-// What a row by itself has besides, and does in the solve (0) and in the relax pass (1):
+// A row by itself has this besides, for the solve pass (0) and the relax pass (1):
 //     change = -(mass (J v + bias) + scale impulse), impulse within lower and upper.
 typedef struct cm_soft_single {
     cm_soft_lanes mass[2], bias[2], scale[2];
@@ -128,7 +129,7 @@ typedef struct cm_soft_span {
     uint32_t loose, colored, end;
 } cm_soft_span;
 
-// What arranging needs to know of a joint, so that the state's are read once.
+// The part of a joint that coloring reads, so that the state's are read once.
 typedef struct cm_soft_joint_link {
     uint32_t slot; // of the state
     uint32_t a, b; // rows of the bodies
@@ -219,7 +220,7 @@ static inline cm_softness cm_softness_of(float hertz, float damping_ratio, float
     return (cm_softness){omega / a1, a2 * a3, a3};
 }
 
-// What is not finite comes from a body that is put to rest; what is tiny would become denormal.
+// A value that is not finite comes from a body that is put to rest; a tiny one becomes denormal.
 static inline float cm_soft_stored(float x)
 {
     return cm_is_finite(x) && cm_abs(x) >= CM_SOFT_TINY ? x : 0.0f;

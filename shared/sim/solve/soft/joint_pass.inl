@@ -32,7 +32,7 @@ static inline void gather_members(const cm_soft *soft, const cm_soft_members *wh
     s->wb = (cm_fvec){s->row_b[3], s->row_b[4], s->row_b[5]};
 }
 
-// What cannot be pushed keeps its row: zero times an infinite impulse is no number.
+// A body that cannot be pushed keeps its row: zero times an infinite impulse is no number.
 static inline void scatter_members(cm_soft *soft, const cm_soft_members *who,
                                    const cm_soft_masses *m, uint32_t at, const speeds *s)
 {
@@ -86,7 +86,7 @@ static inline void pack_masses(const cm_soft *soft, const cm_soft_members *who, 
     }
 }
 
-// How far r turns by a quaternion, as cm_soft_turned.
+// The way of r's end in a turn by a quaternion, as cm_soft_turned.
 static inline cm_fvec turned_by(quat q, cm_fvec r)
 {
     cm_fvec u = {q.x, q.y, q.z};
@@ -171,7 +171,7 @@ static inline cm_f row_coupling(const masses *m, const cm_soft_row *i, const cm_
            cm_fvec_dot(cm_fvec_load(i->angular_b, at), cm_fvec_load(k->turn_b, at));
 }
 
-// What a row's own coupling is held against: less than PIVOT_MIN of it is nothing. Along locked
+// The measure of a row's own coupling: less than PIVOT_MIN of it is nothing. Along locked
 // axes the coupling itself is rounding, so there it is what free axes would give.
 static inline cm_f row_whole(const cm_soft_rows *g, const masses *m, const cm_soft_row *row,
                              uint32_t at, cm_f own)
@@ -290,7 +290,7 @@ static inline void turn_rows(const cm_soft_made made, cm_soft_rows *group, uint3
     }
 }
 
-// What a row by itself asks for, in the solve pass (0) and in the relax pass (1).
+// Makes the softness of a row by itself, for the solve pass (0) and the relax pass (1).
 static inline void soften(const cm_soft *soft, cm_soft_rows *group, uint32_t i, uint32_t at,
                           const masses *m)
 {
@@ -366,7 +366,7 @@ static inline void row_apply(const cm_soft_row *g, uint32_t at, const masses *m,
     s->wb = cm_fvec_add(s->wb, cm_fvec_scale(impulse, cm_fvec_load(g->turn_b, at)));
 }
 
-// What turns a row's bodies have from it; as constant as the row.
+// Makes the turns that a row gives its bodies; as constant as the row.
 static inline void turn_bodies(cm_soft_rows *g, uint32_t first, uint32_t at)
 {
     masses m = load_masses(&g->m, at);
@@ -453,7 +453,7 @@ static inline void substitute(const cm_soft_rows *g, uint32_t at, cm_f x[CM_JOIN
     }
 }
 
-// What a joint holds, at once.
+// Solves at once all that a joint holds.
 static inline void solve_block(const cm_softness *rigid, cm_soft_rows *g, uint32_t at,
                                const masses *m, bool relax, speeds *s)
 {

@@ -82,7 +82,7 @@ uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain, bool i
     cm_soft_joints *joints = soft->joints;
     uint32_t placed = 0, paths = 0;
     link_ends(soft, count, plain, is_plain);
-    // What the world holds is first on its path, which has one such joint at most.
+    // A joint to the world is first on its path, which has one such joint at most.
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
             const cm_soft_joint_link *link = &joints->links[i];

@@ -129,8 +129,8 @@ CM_WHOLE void load_impulses(const cm_soft *soft, cm_soft_group *g, uint32_t at,
         choose(flipped, (cm_fvec){-friction.x, -friction.y, -friction.z}, friction);
 }
 
-// Where in the relax pass friction comes after the normals: where there was no friction in the last
-// tick, as in a blow, or as much as the normal impulses allowed.
+// Finds contacts whose friction comes after the normals in the relax pass: those without friction
+// in the last tick, as in a blow, or as much as the normal impulses allowed.
 CM_WHOLE void find_late(cm_soft_group *g, uint32_t at, cm_f friction, const cm_f pressure[4],
                         const staged *points)
 {
@@ -232,7 +232,7 @@ CM_WHOLE void store_points(cm_soft_point *to, const float *from, uint32_t count)
     }
 }
 
-// What the next tick starts from, friction in world axes, and the sum for the report.
+// Stores what the next tick starts from, friction in world axes, and the sum for the report.
 CM_WHOLE void store_contacts(const cm_soft *soft, const cm_soft_group *g, uint32_t at)
 {
     static const uint32_t in_order[CM_SOFT_WIDE] = {0, 1, 2,  3,  4,  5,  6,  7,

@@ -36,8 +36,8 @@ static inline cm_fvec limited(cm_fvec v, float limit)
     return cm_fvec_scale(cm_lanes_select(over, s, one), v);
 }
 
-// What decays (friction, damping) would creep through the denormal numbers, where processors take a
-// hundred times as long; below this nothing moves by a bit in a year.
+// Speeds that decay (friction, damping) would creep through the denormal numbers, where processors
+// take a hundred times as long; below this nothing moves by a bit in a year.
 static inline cm_f settled(cm_f x)
 {
     cm_mask tiny = cm_lanes_greater(cm_lanes_set(CM_SOFT_TINY), cm_lanes_abs(x));
@@ -114,7 +114,7 @@ static inline void move_velocities(cm_soft *soft, cm_soft_block *block, uint32_t
     cm_f row[8], h = cm_lanes_set(soft->h), zero = cm_lanes_set(0.0f);
     load_rows(soft, first + at, 0, row);
     cm_fvec v0 = {row[0], row[1], row[2]}, w0 = {row[3], row[4], row[5]};
-    // What contacts have done in the last substep, they do again: warm starting.
+    // Contacts do again what they did in the last substep: warm starting.
     cm_fvec rest = {zero, zero, zero}, warm_v = rest, warm_w = rest;
     if (soft->ranges.end > 0) {
         warm_v = cm_fvec_sub(v0, cm_fvec_load(block->warm_v, at));
@@ -201,7 +201,7 @@ static inline cm_fvec turn_freely(const cm_soft_block *block, uint32_t at, cm_f 
     }
     cm_fvec a = cm_fvec_scale(half_h, each(inverse_i, m));
     cm_f squared = cm_fvec_dot(a, a), share = two / (one + squared);
-    // What the momentum gains in the body, and then the rate, seen from the axes at the start.
+    // The gain of the momentum in the body, then of the rate, seen from the axes at the start.
     cm_fvec gain = cm_fvec_cross(l, a);
     gain = cm_fvec_scale(share, cm_fvec_add(gain, cm_fvec_cross(gain, a)));
     gain = each(inverse_i, gain);
@@ -217,7 +217,7 @@ static inline cm_fvec turn_freely(const cm_soft_block *block, uint32_t at, cm_f 
     return a;
 }
 
-// What a turn changes is no part of what contacts have done.
+// The change by a turn is no part of what contacts have done.
 static inline void keep_warm_delta(const cm_soft *soft, cm_soft_block *block, uint32_t at,
                                    cm_fvec before, cm_fvec w)
 {

@@ -30,8 +30,8 @@
 #define LOAD_SPECIAL_VEC(member)     load_vec(e->member, at)
 #define STORE_SPECIAL(member, value) cm_lanes_store(e->member + at, value)
 
-// Whether lanes from `at` on are used. Loops by it are unrolled, since with eight lanes a place
-// that is no constant costs a fifth of a pass.
+// Returns true if lanes from `at` on are used. Loops by it are unrolled, since with eight lanes a
+// place that is no constant costs a fifth of a pass.
 static inline bool goes_on(const cm_soft_group *g, uint32_t at)
 {
     return at < CM_SOFT_WIDE && at < g->lanes;
@@ -71,7 +71,7 @@ typedef struct frame {
     cm_fvec free_a, free_b; // of special groups
 } frame;
 
-// What a contact is loaded with, until its masses are made: points in world axes.
+// A contact as it is loaded, until its masses are made: points in world axes.
 typedef struct staged {
     cm_fvec offset[4];        // of each point from the contact's centre
     cm_f used[4];             // 1 for a point, else 0
@@ -115,7 +115,7 @@ CM_WHOLE void gather_speeds(const cm_soft *soft, const cm_soft_group *g, uint32_
     s->wb = (cm_fvec){s->row_b[3], s->row_b[4], s->row_b[5]};
 }
 
-// What cannot be pushed keeps its row: zero times an infinite impulse is no number.
+// A body that cannot be pushed keeps its row: zero times an infinite impulse is no number.
 CM_WHOLE void scatter_speeds(cm_soft *soft, const cm_soft_group *g, uint32_t at, const speeds *s)
 {
     float *rows = (float *)soft->bodies;
@@ -163,7 +163,7 @@ CM_WHOLE void apply(const frame *f, const cm_soft_special *e, cm_fvec impulse, c
 
 // Solve and relax ------------------------------------------------------------------------------
 
-// How a body's turn moves along the normal: (R^T - I) n, for the turn of its second half row.
+// The motion of a body's turn along the normal: (R^T - I) n, by the turn of its second half row.
 CM_WHOLE cm_fvec turned(const cm_f row[8], cm_fvec n)
 {
     cm_fvec u = {row[3], row[4], row[5]};
@@ -261,7 +261,7 @@ CM_WHOLE cm_fvec solve_friction(cm_soft_group *g, const cm_soft_special *e, uint
     return (cm_fvec){dx, dy, dt};
 }
 
-// What a change of point i's impulse does to the normal velocities of all points.
+// Adds to all points' normal velocities what a change of point i's impulse does.
 CM_WHOLE void add_change(const cm_soft_group *g, uint32_t at, uint32_t i, uint32_t points,
                          cm_f change, cm_f vn[4])
 {
@@ -516,8 +516,8 @@ CM_WHOLE void solve_group(cm_soft *soft, cm_soft_group *g, uint32_t points, bool
     }
 }
 
-// Whether the next group goes with this one. Only where a group is done at once: with eight lanes
-// there are not enough registers for two, and they take half as long again.
+// Returns true if the next group goes with this one. Only where a group is done at once: with eight
+// lanes there are not enough registers for two, and they take half as long again.
 CM_WHOLE bool goes_with_next(const cm_soft_group *g, bool is_last)
 {
     const cm_soft_group *next = g + !is_last;
@@ -526,7 +526,7 @@ CM_WHOLE bool goes_with_next(const cm_soft_group *g, bool is_last)
            !next->special && !g->bounces && !next->bounces;
 }
 
-// What tells groups apart is a constant at each call, so that the loops over points unroll.
+// The kind of a group is a constant at each call, so that the loops over points unroll.
 CM_WHOLE void solve_groups(cm_soft *soft, uint32_t first, uint32_t end, bool relax)
 {
     for (uint32_t i = first; i < end; i++) {

@@ -1,4 +1,4 @@
-// What a tick's contacts are solved with, CM_LANES at once: included by pass.inl, once a width.
+// Prepares a tick's contacts, CM_LANES at once: included by pass.inl, once a width.
 //
 // Frames, effective masses and what one impulse does to the others' velocities, made once from the
 // poses at the start of the tick; then the warm start. Typical: 240 groups a tick.
@@ -45,14 +45,14 @@ CM_WHOLE cm_f between(const response *p, const response *q)
     return cm_fvec_dot(p->arm_b, q->turn_b) + cm_fvec_dot(p->arm_a, q->turn_a);
 }
 
-// What locked axes take from the sum of inverse masses, between impulses along p and velocities
-// along q.
+// The part of the sum of inverse masses that locked axes take, between impulses along p and
+// velocities along q.
 CM_WHOLE cm_f locked_mass(const cm_soft_special *e, uint32_t at, cm_fvec p, cm_fvec q)
 {
     return cm_fvec_dot(p, each(LOAD_SPECIAL_VEC(locked), q));
 }
 
-// Where locked axes leave less than this part of a mass, nothing can be pushed that way.
+// A body of which locked axes leave less than this part of a mass cannot be pushed that way.
 CM_WHOLE cm_f locked_part(const cm_soft_special *e, uint32_t at, float part)
 {
     cm_fvec l = LOAD_SPECIAL_VEC(locked);

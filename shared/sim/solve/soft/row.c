@@ -88,7 +88,7 @@ static void pack_locks(const cm_soft *soft, cm_soft_rows *g)
     }
 }
 
-// How many rows the group has, and what of them is constant, in its place.
+// Counts the group's rows, and puts what of them is constant in its place.
 static void pack_group(const cm_soft *soft, cm_soft_rows *g)
 {
     // Of which kind rows are depends on no pose; any will do.

@@ -1,4 +1,4 @@
-// What the soft solver asks of scenes: nothing but that they want no other solver's fields.
+// The soft solver asks nothing of scenes but that they want no other solver's fields.
 #include "shared/sim/solve/soft/soft.h"
 
 #include "shared/sim/solve/rules.h"

@@ -19,8 +19,8 @@
 // Softer, or damped less, a column of thirty sways more as it settles.
 #define CONTACT_HERTZ         38.0f
 #define CONTACT_DAMPING_RATIO 5.0f
-// Where the substeps are left open: of a tick; points from which on a contact is a face; ratio of
-// masses that stands without more; substeps a second times the root of size over gravity.
+// Limits of substeps that are left open: of a tick; points from which on a contact is a face; ratio
+// of masses that stands without more; substeps a second times the root of size over gravity.
 #define LEAST_SUBSTEPS 4u
 #define MOST_SUBSTEPS  16u
 #define FACE_POINTS    3u
@@ -195,7 +195,7 @@ static void solve_joints(cm_soft *soft, bool relax)
     }
 }
 
-// What is kept from tick to tick are impulses of a substep of LEAST_SUBSTEPS.
+// Impulses are kept from tick to tick as those of a substep of LEAST_SUBSTEPS.
 static void scale_impulses(carom_world *world, cm_soft *soft, float by)
 {
     if (soft->refined == 1.0f) {

@@ -5,7 +5,7 @@
 //
 // Contacts stand in groups of sixteen lanes. Contacts of one group share no body that can be pushed
 // (color.c), so its lanes may be solved at once or one after another with the same bits; the
-// passes are compiled for 1, 4 and 8 lanes from one source (pass.inl).
+// passes are compiled for 1, 4, 8 and 16 lanes from one source (pass.inl).
 //
 // Each contact is solved in its own frame: normal, two tangents and a centre where friction acts.
 // There a point is a lever of two numbers, and what one impulse does to the others' velocities is a
@@ -83,7 +83,7 @@ typedef struct cm_softness {
     float bias_rate, mass_scale, impulse_scale;
 } cm_softness;
 
-// Where one body cannot be pushed it is a, and everything is turned round if it was b. Points are
+// A body that cannot be pushed is a; everything is turned round if it was b. Points are
 // in the frame (t1, t2, normal) about the centre: x along t1, y along t2. An unused lane has zero
 // masses and bodies at rest; so has an unused point.
 typedef struct cm_soft_group {
@@ -134,7 +134,7 @@ typedef struct cm_soft_group {
 
 _Static_assert(offsetof(cm_soft_group, normal) % CM_CACHE_LINE == 0, "no load crosses a line");
 
-// What arranging needs to know of a contact, so that manifolds are read once.
+// The part of a contact that coloring reads, so that manifolds are read once.
 typedef struct cm_soft_link {
     uint32_t a, b; // in the order of the group
     uint16_t kind; // bucket x 4 + points - 1; of loose buckets x 4
@@ -255,7 +255,7 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
 // Last step's impulses to where their contacts and points are now: every row is written.
 void cm_soft_match_impulses(const carom_world *world, const cm_scratch *scratch,
                             const cm_soft *soft);
-// What must be known before forces change velocities: how fast what bounces approached.
+// Groups are built before forces change velocities, since they note at which speed points met.
 void cm_soft_build_groups(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
 
@@ -278,7 +278,7 @@ static inline carom_vec3 cm_soft_pushed(const cm_soft_inertia *body, float scale
     return __builtin_expect(body->locks != 0, 0) ? cm_unlocked(body->locks, v) : v;
 }
 
-// How far a point at r from the centre of mass turns with its body: nothing cancels for small
+// The way of a point at r from the centre of mass as its body turns: nothing cancels for small
 // turns.
 static inline carom_vec3 cm_soft_turned(const cm_soft_body *body, carom_vec3 r)
 {

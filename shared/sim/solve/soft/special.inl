@@ -1,4 +1,4 @@
-// What only special groups do, CM_LANES contacts at once: included by pass.inl, once a width.
+// The part of special groups alone, CM_LANES contacts at once: included by pass.inl, once a width.
 //
 // Rolling friction: a torque against the relative turn about the tangents, clamped to a circle of
 // the normal impulse times a lever (as E. Catto's Box2D v3 has it in the plane). It starts each
