@@ -24,7 +24,7 @@ static cm_lcp_sum *sum_of(cm_lcp_step *step, uint32_t slot)
     return &step->sums[cm_island_root(step->parents, slot)];
 }
 
-// What is not left to itself, and what hangs on something.
+// Marks bodies that are not left to themselves, and those that hang on something.
 static void mark(cm_lcp_step *step)
 {
     const carom_world *world = step->world;
@@ -70,7 +70,7 @@ static cm_d3 momentum_of(const cm_lcp_step *step, uint32_t slot, cm_d3 w)
     return cm_dmat_mul(&axes, cm_d3_of(i.x * p.x, i.y * p.y, i.z * p.z));
 }
 
-// What rigid rows did, J.
+// Adds the work of rigid rows, J.
 static void add_work(cm_lcp_step *step)
 {
     for (uint32_t i = 0; i < step->row_count; i++) {
@@ -90,7 +90,7 @@ static void add_work(cm_lcp_step *step)
     }
 }
 
-// What the turn by themselves did to the energy of bodies, J: none, if steps were short.
+// Adds what free turns did to the energy of bodies, J: nothing, if steps were short.
 static void add_turns(cm_lcp_step *step)
 {
     for (uint32_t i = 0; i < step->world->state.body_slots; i++) {
