@@ -62,7 +62,7 @@ passed=0
 failed=0
 for run in "${runs[@]}"; do
     read -r scene steps <<<"$run"
-    recorded=$(sed -n "s/^$scene $steps //p" "$file")
+    recorded=$(sed -n "s|^$scene $steps ||p" "$file")
     counted=$(count "$scene" "$steps")
     if [ -z "$counted" ] && [ -z "$recorded" ]; then
         echo "instructions: $scene: not built yet"
