@@ -153,7 +153,7 @@ def named_tests(page):
         file = f"tests/{path}" if path.startswith("physics/") else f"tests/unit/{path}"
         text = read(file) if os.path.exists(file) else ""
         for name in re.split(r", ?", names.strip()):
-            if not re.search(rf"(Test\(\w+, |FIGURE\(){name.strip()}[,)]", text):
+            if not re.search(rf"(Test\(\w+, |cm_law\(\w+, |FIGURE\(){name.strip()}[,)]", text):
                 problems.append(f"{file} has no test {name.strip()}")
     return problems
 
