@@ -41,7 +41,7 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
     }
     answer->page = cm_page_create();
     for (size_t i = 0; i < s->page_size; i++) {
-        cm_page_bytes(answer->page, "0123456789" + i % 10, 1);
+        cm_page_bytes(answer->page, &"0123456789"[i % 10], 1);
     }
     return CM_HTTP_ANSWERED;
 }
