@@ -90,8 +90,8 @@ static void stir(carom_world *world)
 static carom_result measure(carom_world *world, const batch *b, uint32_t runs, double *samples,
                             cm_query_bench *bench)
 {
-    cm_samples_summary *const rows[] = {&bench->all, &bench->tree, &bench->rays_only, &bench->casts,
-                                        &bench->closest};
+    cm_samples_summary *const rows[] = {&bench->all, &bench->first, &bench->rays_only,
+                                        &bench->casts, &bench->closest};
     carom_result worst = CAROM_OK;
     for (uint32_t kind = 0; kind < sizeof rows / sizeof rows[0]; kind++) {
         for (uint32_t i = 0; i < runs; i++) {

@@ -7,9 +7,9 @@
 
 typedef struct cm_query_bench {
     uint32_t shapes, rays, hits; // of one batch
-    // Milliseconds of CPU time: a batch of nearest hits with its tree, the tree alone (with one
-    // ray), the same batch where the tree stands, and a batch of spheres and of points.
-    cm_samples_summary all, tree, rays_only, casts, closest;
+    // Milliseconds of CPU time: a batch of nearest hits with its tree, one ray after a change,
+    // the same batch where the tree stands, and a batch of spheres and of points.
+    cm_samples_summary all, first, rays_only, casts, closest;
 } cm_query_bench;
 
 // Steps the scene `steps` times, then asks `runs` batches of `rays` questions: rays from all around

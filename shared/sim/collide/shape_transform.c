@@ -66,23 +66,40 @@ cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_shape_transform *transfo
 }
 
 // Notes those fields of a transform that do not follow from the pose.
-static inline void note_shape(const carom_world *world, cm_scratch *scratch, const cm_shape *shape,
-                              cm_shape_transform *transform)
+static inline void note_size(const carom_world *world, const cm_shape *shape,
+                             cm_shape_transform *transform)
 {
     transform->hull = shape->type == CAROM_SHAPE_HULL ? cm_hull_find(world, shape->geometry) : NULL;
     transform->reach = cm_shape_reach(shape);
     transform->inner_radius = cm_shape_inner_radius(shape);
+}
+
+static inline void note_surface(cm_scratch *scratch, const cm_shape *shape)
+{
     scratch->rubbing = scratch->rubbing || cm_shape_rubs(shape);
+}
+
+static inline void place_shape(const carom_world *world, const cm_shape *shape,
+                               cm_shape_transform *transform)
+{
+    carom_quat orientation;
+    cm_shape_pose(world, shape, &transform->position, &orientation);
+    transform->rotation = cm_mat3_from_quat(orientation);
+    note_size(world, shape, transform);
+}
+
+cm_shape_transform cm_shape_transform_of(const carom_world *world, uint32_t slot)
+{
+    cm_shape_transform transform;
+    place_shape(world, &cm_shapes(world)[slot], &transform);
+    return transform;
 }
 
 void cm_update_shape_transform(const carom_world *world, cm_scratch *scratch, uint32_t slot)
 {
     const cm_shape *shape = &cm_shapes(world)[slot];
-    cm_shape_transform *transform = &scratch->transforms[slot];
-    carom_quat orientation;
-    cm_shape_pose(world, shape, &transform->position, &orientation);
-    transform->rotation = cm_mat3_from_quat(orientation);
-    note_shape(world, scratch, shape, transform);
+    place_shape(world, shape, &scratch->transforms[slot]);
+    note_surface(scratch, shape);
 }
 
 // In lanes ---------------------------------------------------------------------------------------
@@ -192,7 +209,8 @@ static void place_lanes(const carom_world *world, cm_scratch *scratch, const pla
         const cm_shape *shape = &cm_shapes(world)[of->slot[i]];
         cm_shape_transform *transform = &scratch->transforms[of->slot[i]];
         cm_aabb *box = &scratch->bounds[of->slot[i]];
-        note_shape(world, scratch, shape, transform);
+        note_size(world, shape, transform);
+        note_surface(scratch, shape);
         *box = (cm_aabb){{sides[0][i], sides[1][i], sides[2][i]},
                          {sides[3][i], sides[4][i], sides[5][i]}};
         if (shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_HULL) {

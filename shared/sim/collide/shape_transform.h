@@ -4,7 +4,9 @@
 
 #include "shared/sim/state/scratch.h"
 
-// World pose of a shape into its row of the transforms.
+// World pose of a shape.
+cm_shape_transform cm_shape_transform_of(const carom_world *world, uint32_t slot);
+// Into its row of the transforms.
 void cm_update_shape_transform(const carom_world *world, cm_scratch *scratch, uint32_t slot);
 
 // The same of many shapes, none a plane, and their boxes, grown by `margin` and by the motion of

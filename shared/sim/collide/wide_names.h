@@ -45,6 +45,7 @@
 #define cm_recycle_keep              cm_recycle_keep_8
 #define cm_recycle_take              cm_recycle_take_8
 #define cm_shape_bounds              cm_shape_bounds_8
+#define cm_shape_transform_of        cm_shape_transform_of_8
 #define cm_stage_collide             cm_stage_collide_8
 #define cm_stage_pairs               cm_stage_pairs_8
 

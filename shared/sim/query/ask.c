@@ -124,7 +124,7 @@ CM_FP_BODY static carom_result ask_one(const carom_world *world, cm_query *query
                                        const questions *all)
 {
     CM_TRY(set_question(query, all, 0, false));
-    query->tree = cm_query_tree_of(world);
+    query->tree = cm_query_tree_of(world, 1);
     cm_query_run(query);
     return CAROM_OK;
 }
@@ -137,7 +137,7 @@ CM_FP_BODY static carom_result ask_each(const carom_world *world, cm_query *quer
     }
     if (all->count > 0) {
         memset(hits, 0, all->count * sizeof *hits);
-        query->tree = cm_query_tree_of(world);
+        query->tree = cm_query_tree_of(world, all->count);
     }
     for (uint32_t i = 0; i < all->count; i++) {
         set_question(query, all, i, false);

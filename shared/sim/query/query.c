@@ -5,6 +5,7 @@
 
 #include "shared/sim/body/body.h"
 #include "shared/sim/body/shape.h"
+#include "shared/sim/collide/shape_transform.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
@@ -122,12 +123,12 @@ static void meet_at(cm_query *query, uint32_t slot, const cm_shape_transform *tr
     }
 }
 
-static void meet(void *context, uint32_t slot, float near)
+static void meet(void *context, uint32_t slot, const cm_shape_transform *transform, float near)
 {
     cm_query *query = context;
     uint32_t body = cm_shapes(query->tree.world)[slot].body;
     if (query->filter.pose_count == 0 || pose_of(&query->filter, body) == NULL) {
-        meet_at(query, slot, &query->tree.transforms[slot], near);
+        meet_at(query, slot, transform, near);
     }
 }
 
@@ -156,7 +157,7 @@ static cm_entry answer(const cm_query *query, const carom_query_hit *hit)
     }
     if (query->hits.capacity > 1) {
         const cm_shape_transform transform =
-            pose != NULL ? posed(world, slot, pose) : query->tree.transforms[slot];
+            pose != NULL ? posed(world, slot, pose) : cm_shape_transform_of(world, slot);
         cm_query_meets(query, &cm_shapes(world)[slot], &transform, query->most, &entry);
     }
     return entry;

@@ -14,6 +14,7 @@
 #include "shared/base/lanes.h"
 
 #define LISTS       5u
+#define SCANS       8u      // questions that are answered without the tree
 #define STACK       192u    // 3 more for each level above a leaf
 #define SLACK       1.0e-6f // of a distance, for the roundings of one
 #define STEEP       1.0e30f // one over a direction's component that is as good as 0
@@ -147,24 +148,29 @@ static void build(const carom_world *world, cm_scratch *scratch, layout *l)
     l->counts[1] = planes;
 }
 
-cm_query_tree cm_query_tree_of(const carom_world *world)
+cm_query_tree cm_query_tree_of(const carom_world *world, uint32_t questions)
 {
+    carom_world *known = (carom_world *)(uintptr_t)world; // of no state, as scratch is
     cm_scratch scratch;
+    if (!world->query_tree && questions <= SCANS && world->query_scans + questions <= SCANS) {
+        known->query_scans = (uint8_t)(known->query_scans + questions);
+        return (cm_query_tree){.world = world};
+    }
     cm_scratch_map(world, &scratch);
     layout l = lay_out(world, &scratch);
     if (!world->query_tree) {
         build(world, &scratch, &l);
-        ((carom_world *)(uintptr_t)world)->query_tree = true; // of no state, as scratch is
+        known->query_tree = true;
     }
-    return (cm_query_tree){world,    scratch.transforms, scratch.bounds, l.nodes,
-                           l.leaves, l.planes,           l.counts[0],    l.counts[1]};
+    return (cm_query_tree){world,    true,     scratch.transforms, scratch.bounds, l.nodes,
+                           l.leaves, l.planes, l.counts[0],        l.counts[1]};
 }
 
 // Walking ----------------------------------------------------------------------------------------
 
 cm_probe cm_probe_along(carom_vec3 origin, carom_vec3 direction, carom_vec3 half)
 {
-    cm_probe probe = {.moves = true};
+    cm_probe probe = {.moves = true, .middle = origin, .way = direction, .reach = cm_length(half)};
     const float o[3] = {origin.x, origin.y, origin.z};
     const float d[3] = {direction.x, direction.y, direction.z};
     const float h[3] = {half.x, half.y, half.z};
@@ -182,7 +188,9 @@ cm_probe cm_probe_along(carom_vec3 origin, carom_vec3 direction, carom_vec3 half
 
 cm_probe cm_probe_around(carom_vec3 lower, carom_vec3 upper)
 {
-    return (cm_probe){.lower = lower, .upper = upper};
+    carom_vec3 middle = cm_scale(0.5f, cm_add(lower, upper));
+    float reach = cm_length(cm_sub(upper, middle));
+    return (cm_probe){.middle = middle, .reach = reach, .lower = lower, .upper = upper};
 }
 
 static inline cm_f load(const float *row)
@@ -232,6 +240,12 @@ static inline uint32_t meets(const float (*bounds)[CM_BVH_LEAF], const cm_probe 
     return p->moves ? meets_moving(bounds, p, bound, near) : meets_standing(bounds, p, bound, near);
 }
 
+uint32_t cm_probe_meets(const cm_probe *probe, const float (*bounds)[CM_BVH_LEAF], float bound,
+                        float near[CM_BVH_LEAF])
+{
+    return meets(bounds, probe, bound, near);
+}
+
 typedef struct pending {
     uint32_t child;
     float near;
@@ -253,13 +267,17 @@ static uint32_t push(pending *stack, uint32_t count, const cm_query_node *node, 
 }
 
 void cm_query_walk(const cm_query_tree *tree, const cm_probe *probe, const float *bound,
-                   void (*meet)(void *context, uint32_t slot, float near), void *context)
+                   cm_query_meet *meet, void *context)
 {
+    if (!tree->built) {
+        cm_query_scan(tree->world, probe, bound, meet, context);
+        return;
+    }
     pending stack[STACK];
     float near[CM_BVH_LEAF];
     uint32_t count = 0;
     for (uint32_t i = 0; i < tree->plane_count; i++) {
-        meet(context, tree->planes[i], 0.0f);
+        meet(context, tree->planes[i], &tree->transforms[tree->planes[i]], 0.0f);
     }
     if (tree->node_count > 0) {
         stack[count++] = (pending){0, 0.0f};
@@ -280,7 +298,8 @@ void cm_query_walk(const cm_query_tree *tree, const cm_probe *probe, const float
         for (; bits != 0; bits &= bits - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(bits);
             if (near[lane] <= *bound) {
-                meet(context, leaf->ids[lane], near[lane]);
+                uint32_t slot = leaf->ids[lane];
+                meet(context, slot, &tree->transforms[slot], near[lane]);
             }
         }
     }

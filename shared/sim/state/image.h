@@ -260,8 +260,10 @@ struct carom_world {
     struct {
         uint32_t bodies, shapes, joints;
     } taken;
-    // The tree of queries stands in scratch and shows every shape where it is (query/tree.h).
+    // The tree of queries stands in scratch and shows every shape where it is (query/tree.h); how
+    // many questions were answered without it.
     bool query_tree;
+    uint8_t query_scans;
     bool pointers; // the solver lets pointers feel what cannot move
 };
 
@@ -269,6 +271,7 @@ struct carom_world {
 static inline void cm_query_forget(carom_world *world)
 {
     world->query_tree = false;
+    world->query_scans = 0;
 }
 
 static inline void *cm_rows(const carom_world *world, cm_section section)

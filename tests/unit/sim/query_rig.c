@@ -176,7 +176,7 @@ bool cm_same_hit(const carom_query_hit *a, const carom_query_hit *b)
            a->inside == b->inside;
 }
 
-uint32_t cm_question_check(const carom_world *world, const cm_question *question)
+static uint32_t check(const carom_world *world, const cm_question *question)
 {
     carom_query_hit found[CM_QUERY_RIG_HITS], all[CM_QUERY_RIG_HITS];
     uint32_t count = 0, few = 0;
@@ -193,6 +193,16 @@ uint32_t cm_question_check(const carom_world *world, const cm_question *question
     for (uint32_t i = 0; i < few; i++) {
         cr_assert(cm_same_hit(&found[i], &all[i]), "hit %u of %u", i, capacity);
     }
+    return count;
+}
+
+uint32_t cm_question_check(carom_world *world, const cm_question *question)
+{
+    cm_query_forget(world);
+    check(world, question);
+    world->query_scans = UINT8_MAX;
+    uint32_t count = check(world, question);
+    cr_assert(world->query_tree);
     return count;
 }
 

@@ -27,8 +27,9 @@ carom_result cm_question_ask(const carom_world *world, const cm_question *questi
 // All answers, by asking every shape.
 uint32_t cm_question_scan(const carom_world *world, const cm_question *question,
                           carom_query_hit *hits);
-// Asks both, with room for all and for some; fails the test where a bit differs. How many answers.
-uint32_t cm_question_check(const carom_world *world, const cm_question *question);
+// Asks both, by a look at all shapes and by a tree, with room for all and for some; fails the test
+// where a bit differs. How many answers.
+uint32_t cm_question_check(carom_world *world, const cm_question *question);
 
 bool cm_same_hit(const carom_query_hit *a, const carom_query_hit *b);
 
