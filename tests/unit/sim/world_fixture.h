@@ -33,14 +33,20 @@ static inline carom_world *fixture_world(uint32_t bodies, uint32_t shapes, uint3
     return fixture_world_of(CAROM_SOLVER_SOFT, bodies, shapes, contacts);
 }
 
+// Drawn one after another, z first: arguments of a call have no order.
+static inline carom_vec3 fixture_draw(cm_rng *rng, float low, float high)
+{
+    float z = cm_rng_range(rng, low, high), y = cm_rng_range(rng, low, high);
+    return cm_vec(cm_rng_range(rng, low, high), y, z);
+}
+
 static inline carom_shape_def fixture_shape(cm_rng *rng)
 {
     carom_shape_def shape = carom_default_shape_def();
     shape.type = (carom_shape_type)cm_rng_below(rng, 3);
     shape.radius = cm_rng_range(rng, 0.2f, 0.5f);
     shape.half_height = cm_rng_range(rng, 0.1f, 0.4f);
-    shape.half_extents = cm_vec(cm_rng_range(rng, 0.2f, 0.5f), cm_rng_range(rng, 0.2f, 0.5f),
-                                cm_rng_range(rng, 0.2f, 0.5f));
+    shape.half_extents = fixture_draw(rng, 0.2f, 0.5f);
     shape.restitution = cm_rng_range(rng, 0.0f, 0.5f);
     return shape;
 }
@@ -63,8 +69,8 @@ static inline void fixture_fill(carom_world *world, uint32_t count, uint64_t see
             shapes[k].position = cm_vec(0.3f * (float)k, 0.0f, 0.1f * (float)k);
         }
         body = carom_default_body_def();
-        body.position = cm_vec(cm_rng_range(&rng, -1.5f, 1.5f), 0.8f + 0.5f * (float)i,
-                               cm_rng_range(&rng, -1.5f, 1.5f));
+        float z = cm_rng_range(&rng, -1.5f, 1.5f), x = cm_rng_range(&rng, -1.5f, 1.5f);
+        body.position = cm_vec(x, 0.8f + 0.5f * (float)i, z);
         body.angular_velocity = cm_vec(cm_rng_range(&rng, -1.0f, 1.0f), 0.5f, 0.0f);
         body.user_data = cm_rng_next(&rng);
         cr_assert_eq(carom_body_create(world, &body, shapes, shape_count, NULL), CAROM_OK);
