@@ -92,7 +92,7 @@ static void make_solver(cm_random_world *random, carom_solver_def *def)
     def->lcp.substeps = substeps > 0 ? substeps : def->lcp.substeps;
     def->volume.substeps = substeps;
     def->impulse.model = (carom_impulse_model)cm_rng_below(rng, 4);
-    def->lcp.friction_model = (carom_friction_model)cm_rng_below(rng, 3);
+    def->lcp.friction_model = (carom_friction_model)cm_rng_below(rng, 4);
     def->volume.contact = (carom_volume_contact)cm_rng_below(rng, 2);
     def->lcp.integration = (carom_integration)cm_rng_below(rng, 2);
     def->lcp.rounds = 1 + cm_rng_below(rng, 3);

@@ -262,7 +262,7 @@ static bool choose_planes(const cm_volume_piece *a, const cm_volume_piece *b, do
     work->plane_count = ARTIFICIAL;
     take_planes(a, codes_a, passed_a, work);
     take_planes(b, codes_b, passed_b, work);
-    return true;
+    return work->plane_count > ARTIFICIAL; // none: two edges are between the pieces, and no face is
 }
 
 static void all_planes(const cm_volume_piece *a, const cm_volume_piece *b, cm_volume_work *work)
