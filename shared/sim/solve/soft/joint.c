@@ -127,7 +127,11 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
         cm_softness_of(cm_min(JOINT_HERTZ, JOINT_SHARE / soft->h), JOINT_DAMPING_RATIO, soft->h);
     joints->single =
         cm_softness_of(cm_min(JOINT_HERTZ, SINGLE_SHARE / soft->h), SINGLE_DAMPING_RATIO, soft->h);
-    uint32_t count = link_joints(world, soft), plain = cm_soft_sort_links(soft, count, PLAIN);
+    uint32_t count = link_joints(world, soft);
+    if (count == 0) { // what follows goes over all bodies
+        return;
+    }
+    uint32_t plain = cm_soft_sort_links(soft, count, PLAIN);
     if (plain > 0) {
         uint32_t paths = cm_soft_find_paths(soft, count, PLAIN);
         joints->ball_span = cm_soft_place_paths(soft, paths, true);
