@@ -12,6 +12,7 @@
 
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
+#include "tests/unit/counts.h"
 
 typedef struct run {
     cm_scene *scene; // its hulls outlive the world
@@ -310,11 +311,11 @@ static void expect_rewinds(const char *name, uint32_t ticks)
 Test(volume_scenes, rewinds)
 {
     expect_rewinds("tilted_cube", 200);
-    expect_rewinds("pile_13_deepest_point", 300);
-    expect_rewinds("pile_13", 100);
+    expect_rewinds("pile_13_deepest_point", test_count(100, 300));
+    expect_rewinds("pile_13", test_count(50, 100));
     expect_rewinds("six_blocks_pointer", 100);
     expect_rewinds("top", 400);
     expect_rewinds("shapes", 200);
-    expect_rewinds("everyday", 200);
-    expect_rewinds("pointer_walls", 300);
+    expect_rewinds("everyday", test_count(100, 200));
+    expect_rewinds("pointer_walls", test_count(100, 300));
 }

@@ -3,6 +3,7 @@
 // solver has them, things far off that nothing comes near, and fewer contacts than it needs;
 // rewound at every tick (rewind.h) under every model. The counters say that what the yard is for
 // happened.
+#include "tests/unit/counts.h"
 #include "tests/unit/sim/rewind.h"
 
 #include <criterion/criterion.h>
@@ -83,14 +84,19 @@ static void drive(carom_world *world, uint32_t tick)
     }
 }
 
-static cm_rewind_count rewind_yard(void (*define)(carom_world_def *def))
+static cm_rewind_count rewind_for(void (*define)(carom_world_def *def), uint32_t ticks)
 {
-    const cm_golden_scene scene = {"yard", 24, TICKS, build, drive, define};
+    const cm_golden_scene scene = {"yard", 24, ticks, build, drive, define};
     cm_rewind_count count = cm_rewind_scene(&scene, false);
     cr_assert_eq(cm_rewind_scene(&scene, true).touching, count.touching);
     cr_assert_geq(count.begins, 5, "%llu begin", (unsigned long long)count.begins);
     cr_assert_geq(count.ends, 1);
     return count;
+}
+
+static cm_rewind_count rewind_yard(void (*define)(carom_world_def *def))
+{
+    return rewind_for(define, TICKS);
 }
 
 static void asks_for_cuts(const cm_rewind_count *count)
@@ -225,7 +231,7 @@ static void volume_intersection(carom_world_def *def)
 
 Test(rollback_solvers, volume_intersection)
 {
-    rewind_yard(volume_intersection);
+    rewind_for(volume_intersection, test_count(TICKS / 2, TICKS));
 }
 
 static void volume_deepest_point(carom_world_def *def)
@@ -238,5 +244,5 @@ static void volume_deepest_point(carom_world_def *def)
 
 Test(rollback_solvers, volume_deepest_point)
 {
-    rewind_yard(volume_deepest_point);
+    rewind_for(volume_deepest_point, test_count(TICKS / 2, TICKS));
 }
