@@ -7,23 +7,10 @@
 // nothing is over-relaxed. A joint's a is the body that it shares with the one before, so that each
 // body is read once on the way down and moved once on the way up. Typical: 13 times 20 groups.
 
-// Alike about all axes.
-static inline bool ball_is_round(const cm_soft_lanes *inertia, uint32_t at)
-{
-    cm_f i[6];
-    for (uint32_t k = 0; k < 6; k++) {
-        i[k] = cm_lanes_load(inertia[k] + at);
-    }
-    cm_f other = cm_lanes_abs(i[0] - i[3]) + cm_lanes_abs(i[0] - i[5]) + cm_lanes_abs(i[1]) +
-                 cm_lanes_abs(i[2]) + cm_lanes_abs(i[4]);
-    return !cm_lanes_any(cm_lanes_greater(other, cm_lanes_set(0.0f)));
-}
-
 static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         cm_soft_balls *g = &soft->joints->balls[i];
-        bool turns = false;
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             quat qa, qb;
             place_ends(soft, &g->ends, at, &qa, &qb);
@@ -31,12 +18,7 @@ static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
             cm_fvec_store(g->rb, at, cm_fvec_load(g->ends.start.rb, at));
             cm_fvec_store(g->gap, at, cm_fvec_load(g->ends.start.gap, at));
             pack_masses(soft, &g->who, &g->m, at);
-            turns =
-                turns || !ball_is_round(g->m.inertia_a, at) || !ball_is_round(g->m.inertia_b, at);
         }
-        g->turns = turns;
-        memcpy(g->start_a, g->m.inertia_a, sizeof g->start_a);
-        memcpy(g->start_b, g->m.inertia_b, sizeof g->start_b);
     }
 }
 
@@ -150,7 +132,7 @@ static inline void ball_eliminate(const cm_soft *soft, cm_soft_balls *g, bool be
     cm_fvec ra = cm_fvec_load(g->ra, at), rb = cm_fvec_load(g->rb, at);
     cm_fvec v = cm_fvec_sub(ball_speed(b, rb), ball_speed(a, ra));
     if (!relax) {
-        cm_f rate = cm_lanes_set(soft->joints->rigid.bias_rate);
+        cm_f rate = cm_lanes_set(soft->joints->ball.bias_rate);
         v = cm_fvec_add(v, cm_fvec_scale(rate, cm_fvec_load(g->gap, at)));
     }
     if (!begins) {
@@ -190,17 +172,17 @@ static inline cm_fvec ball_substitute(const cm_soft_balls *g, bool ends, uint32_
 static inline cm_fvec ball_push(const cm_soft *soft, cm_soft_balls *g, uint32_t at, bool relax,
                                 cm_fvec x)
 {
-    const cm_softness *rigid = &soft->joints->rigid;
+    const cm_softness *ball = &soft->joints->ball;
     cm_fvec old = cm_fvec_load(g->impulse, at), change;
     if (relax) {
         change = cm_fvec_scale(cm_lanes_set(-1.0f), x);
     } else if (g->who.leads) {
         // As below, since mass_scale and impulse_scale add up to one.
         old = (cm_fvec){cm_lanes_set(0.0f), cm_lanes_set(0.0f), cm_lanes_set(0.0f)};
-        change = cm_fvec_scale(cm_lanes_set(-rigid->mass_scale), x);
+        change = cm_fvec_scale(cm_lanes_set(-ball->mass_scale), x);
     } else {
-        change = cm_fvec_sub(cm_fvec_scale(cm_lanes_set(-rigid->mass_scale), x),
-                             cm_fvec_scale(cm_lanes_set(rigid->impulse_scale), old));
+        change = cm_fvec_sub(cm_fvec_scale(cm_lanes_set(-ball->mass_scale), x),
+                             cm_fvec_scale(cm_lanes_set(ball->impulse_scale), old));
     }
     cm_fvec now = cm_fvec_add(old, change);
     cm_fvec_store(g->impulse, at, now);
@@ -270,26 +252,6 @@ static void ball_warm(cm_soft *soft, uint32_t first, uint32_t end)
     }
 }
 
-// The inertias where the bodies are now; a is the b of the joint before.
-static inline void ball_turn_masses(cm_soft_balls *g, bool begins, uint32_t at, const arms *r)
-{
-    cm_f a[6], b[6];
-    for (uint32_t i = 0; i < 6; i++) {
-        b[i] = LOAD(start_b[i]);
-    }
-    turn_response(b, r->turn_b);
-    if (begins) {
-        for (uint32_t i = 0; i < 6; i++) {
-            a[i] = LOAD(start_a[i]);
-        }
-        turn_response(a, r->turn_a);
-    }
-    for (uint32_t i = 0; i < 6; i++) {
-        STORE(m.inertia_a[i], begins ? a[i] : cm_lanes_load(g[-1].m.inertia_b[i] + at));
-        STORE(m.inertia_b[i], b[i]);
-    }
-}
-
 // Body by body from the path's first joint to its last, and back.
 static inline void ball_solve_path(cm_soft *soft, cm_soft_balls *path, uint32_t at, bool relax)
 {
@@ -306,9 +268,6 @@ static inline void ball_solve_path(cm_soft *soft, cm_soft_balls *path, uint32_t 
             cm_fvec_store(g->ra, at, r.ra);
             cm_fvec_store(g->rb, at, r.rb);
             cm_fvec_store(g->gap, at, r.gap);
-            if (g->turns) {
-                ball_turn_masses(g, i == 0, at, &r);
-            }
         }
         if (relax || !path->made) {
             ball_factor_lanes(g, i == 0, at);

@@ -1,20 +1,21 @@
 // Joints of the soft-step solver: which act, how stiff they are, and the order of their passes.
 //
 // What cannot be pushed takes no part. Typical: 100 chains of 20 balls, 260 groups; 20 ragdolls of
-// 10, 30 groups.
+// 12.
 #include "shared/sim/state/wake.h"
 #include "shared/sim/solve/soft/joint.h"
 
 #include <string.h>
 
-// As parts of the substeps' rate, and the damping ratios. Rows by themselves are softer, since of
-// what one does the joints beside it undo the most.
-#define JOINT_HERTZ          120.0f // at most
-#define JOINT_SHARE          0.5f
-#define JOINT_DAMPING_RATIO  1.0f
-#define SINGLE_SHARE         0.25f
-#define SINGLE_DAMPING_RATIO 2.0f
-#define PLAIN                (CAROM_JOINT_MOTOR + 1u) // a type more
+// As parts of the substeps' rate, and the damping ratios. Rows hold turns, too, and of what one
+// joint does against those its neighbours undo the most: held as stiffly as balls, chains of hinges
+// leave their plane and fly.
+#define JOINT_HERTZ        120.0f // at most
+#define BALL_SHARE         0.5f
+#define BALL_DAMPING_RATIO 1.0f
+#define ROW_SHARE          0.25f
+#define ROW_DAMPING_RATIO  2.0f
+#define PLAIN              (CAROM_JOINT_MOTOR + 1u) // a type more
 
 static size_t line(size_t size)
 {
@@ -34,8 +35,7 @@ size_t cm_soft_joints_size(const carom_limits *limits)
     return line(sizeof(cm_soft_joints)) + line(groups * sizeof(cm_soft_balls)) +
            line(groups * sizeof(cm_soft_rows)) + line(limits->joints * sizeof(cm_soft_joint_link)) +
            line(limits->joints * sizeof(cm_soft_path)) +
-           line(7 * limits->joints * sizeof(uint32_t) + sizeof(uint32_t)) +
-           line((2 * limits->joints + 1) * sizeof(cm_soft_limb));
+           line(5 * limits->joints * sizeof(uint32_t));
 }
 
 void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
@@ -56,9 +56,6 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     joints->members = (void *)at;
     joints->order = joints->members + limits->joints;
     joints->order_stride = limits->joints;
-    joints->limb_bodies = joints->order + 4 * (size_t)limits->joints;
-    at += line(7 * limits->joints * sizeof(uint32_t) + sizeof(uint32_t));
-    joints->limbs = (void *)at;
     soft->joints = joints;
 }
 
@@ -89,8 +86,8 @@ static bool sleeps(const carom_world *world, const cm_joint *joint)
            (joint->body_a != CM_NONE && cm_body_is_asleep(&bodies[joint->body_a]));
 }
 
-// Links of all joints that act; returns how many.
-static uint32_t link_joints(carom_world *world, cm_soft *soft)
+// Links of all joints that act; returns how many, and how many of them are plain.
+static uint32_t link_joints(carom_world *world, cm_soft *soft, uint32_t *plain)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
@@ -101,6 +98,7 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
         bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
         if (pushed_a || pushed_b) {
             bool is_ball = is_plain(soft, joint);
+            *plain += is_ball;
             soft->joints->links[count++] =
                 (cm_soft_joint_link){i,
                                      joint->body_a == CM_NONE ? soft->body_count : joint->body_a,
@@ -108,7 +106,6 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
                                      is_ball ? (uint8_t)PLAIN : joint->type,
                                      pushed_a,
                                      pushed_b,
-                                     0,
                                      0,
                                      {CM_NONE, CM_NONE}};
         } else if (!sleeps(world, joint)) {
@@ -119,28 +116,26 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
     return count;
 }
 
+static cm_soft_span arrange(cm_soft *soft, uint32_t count, bool plain)
+{
+    return cm_soft_place_paths(soft, cm_soft_find_paths(soft, count, PLAIN, plain), plain);
+}
+
 void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
 {
     cm_soft_joints *joints = soft->joints;
     joints->state = cm_joints(world);
+    joints->ball =
+        cm_softness_of(cm_min(JOINT_HERTZ, BALL_SHARE / soft->h), BALL_DAMPING_RATIO, soft->h);
     joints->rigid =
-        cm_softness_of(cm_min(JOINT_HERTZ, JOINT_SHARE / soft->h), JOINT_DAMPING_RATIO, soft->h);
-    joints->single =
-        cm_softness_of(cm_min(JOINT_HERTZ, SINGLE_SHARE / soft->h), SINGLE_DAMPING_RATIO, soft->h);
-    uint32_t count = link_joints(world, soft);
-    if (count == 0) { // what follows goes over all bodies
-        return;
-    }
-    uint32_t plain = cm_soft_sort_links(soft, count, PLAIN);
+        cm_softness_of(cm_min(JOINT_HERTZ, ROW_SHARE / soft->h), ROW_DAMPING_RATIO, soft->h);
+    uint32_t plain = 0, count = link_joints(world, soft, &plain);
     if (plain > 0) {
-        uint32_t paths = cm_soft_find_paths(soft, count, PLAIN);
-        joints->ball_span = cm_soft_place_paths(soft, paths, true);
+        joints->ball_span = arrange(soft, count, true);
         cm_soft_pack_balls(world, soft);
     }
     if (count > plain) {
-        uint32_t trees = cm_soft_find_trees(soft, count, PLAIN);
-        joints->row_span = cm_soft_place_paths(soft, trees, false);
-        cm_soft_place_limbs(soft);
+        joints->row_span = arrange(soft, count, false);
         cm_soft_pack_rows(soft);
     }
 }

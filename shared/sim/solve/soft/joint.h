@@ -1,10 +1,9 @@
 // Joints of the soft-step solver: their groups of lanes. Private to solve/.
 //
 // Joints stand in groups of eight lanes. Lanes of a group share no body that can be pushed
-// (joint.c), but for paths (joint_path.c) and trees (joint_tree.c), which go on from group to group
-// and are solved whole. Chains of plain ball joints, most joints of a world, have groups and passes
-// of their own (ball_pass.inl); all others are rows (joint_pass.inl, tree_pass.inl). All are
-// compiled for 1, 4 and 8 lanes.
+// (joint.c), but for chains, whose groups are paths and are solved whole (joint_path.c). Plain ball
+// joints, most joints of a world, have groups and passes of their own (ball_pass.inl); all others
+// are rows (joint_pass.inl). Both are compiled for 1, 4 and 8 lanes.
 #ifndef CM_SIM_SOLVE_SOFT_JOINT_H
 #define CM_SIM_SOLVE_SOFT_JOINT_H
 
@@ -12,7 +11,7 @@
 #include "shared/sim/solve/soft/soft.h"
 
 #define CM_JOINT_COLORS 64u
-#define CM_JOINT_PATH   255u // joints of a path or of a tree, at most
+#define CM_JOINT_PATH   64u // joints of a path, at most
 // Groups that paths of several lengths may leave half empty.
 #define CM_JOINT_PATH_GROUPS 256u
 // Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
@@ -26,15 +25,15 @@ typedef struct cm_soft_members {
     uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES]; // rows of the bodies
     uint32_t slot[CM_SOFT_LANES];                // of the state's joints; CM_NONE: unused
     uint32_t guarded;                            // lanes not used, or with a body not pushed
-    uint32_t steps;                              // of a path's or tree's first group: its groups
+    uint32_t steps;                              // of a path's first group: its groups
     uint32_t leads; // 1: no other path of its kind is solved before it at its bodies
     uint32_t pad[3];
-    uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a; in a tree a is the child
+    uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
 } cm_soft_members;
 
-// Inverse masses of both bodies for the passes; inertias turn with their bodies.
+// Masses of both bodies for the passes; constant over the tick.
 typedef struct cm_soft_masses {
-    cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6];
+    cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
 } cm_soft_masses;
 
 // The ends of the joints, at the start of the tick.
@@ -56,15 +55,13 @@ typedef struct cm_soft_balls {
     cm_soft_members who;
     cm_soft_masses m;
     cm_soft_ends ends;
-    cm_soft_lanes start_a[6], start_b[6]; // inverse inertias of the start of the tick
     cm_soft_lanes ra[3], rb[3], gap[3];
     cm_soft_lanes mass[6];     // inverse of the effective inverse mass, less what the path takes
     cm_soft_lanes coupling[9]; // that times the joint before's: rows of this joint, columns of that
     cm_soft_lanes right[3];    // of the equations, as far as they are eliminated
     cm_soft_lanes impulse[3], total[3];
-    uint32_t made;  // 1: mass and coupling are those of the present poses
-    uint32_t turns; // 1: some body is not round: its inertia turns with it
-    uint32_t pad[6];
+    uint32_t made; // 1: mass and coupling are those of the present poses
+    uint32_t pad[7];
 } cm_soft_balls;
 
 // A row of eight joints, packed for each substep; the turns are made from it.
@@ -96,26 +93,9 @@ typedef struct cm_soft_pose {
 
 _Static_assert(sizeof(cm_soft_pose) == 128, "scattered as four times eight floats");
 
-// A body of a tree of joints, as the joints see it that are not eliminated yet. Gathered in eights.
-typedef struct cm_soft_limb {
-    float response[24]; // to a push at its centre: linear (6, symmetric), linear of angular (9),
-                        // angular (6, symmetric), unused (3)
-    float speed[8];     // v, w, less what the eliminated joints take
-    float push[8];      // what the joints that are solved do to it
-} cm_soft_limb;
-
-#define CM_LIMB_FLOATS 40u
-_Static_assert(sizeof(cm_soft_limb) == CM_LIMB_FLOATS * sizeof(float), "gathered by its floats");
-
 // Joints of any type. In a lane with fewer single rows than the group these are the last ones.
 typedef struct cm_soft_rows {
     cm_soft_members who;
-    uint32_t child[CM_SOFT_LANES], parent[CM_SOFT_LANES]; // limbs
-    uint32_t limbs[CM_SOFT_LANES + 1]; // of a tree's first group: a lane's from here to the next's
-    uint32_t warm;                     // 1: the tree's blocks begin with the impulses of before
-    uint32_t pad[6];
-    cm_soft_lanes sign;  // -1: the child is a
-    cm_soft_lanes relax; // of what ends the block's relative velocity
     cm_soft_masses m;
     cm_soft_ends ends;
     union {
@@ -129,15 +109,13 @@ typedef struct cm_soft_rows {
     uint32_t singles, block; // rows
     uint8_t lane_singles[CM_SOFT_LANES], lane_rows[CM_SOFT_LANES];
     uint32_t locked; // some lane's body has locked axes; only then the next three count
-    uint32_t made;   // 1: its block rows and their factors are those of the present poses
+    uint32_t made;   // 1: its block rows are those of the present poses
     cm_soft_lanes free_a[3], free_b[3];                // inverse masses along the world's axes
     cm_soft_lanes locks;                               // 1: this lane's
     uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state
     cm_soft_pose poses[CM_SOFT_LANES];
     // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
     cm_soft_lanes factor[CM_JOINT_GROUP_FACTORS], inverse_pivot[CM_JOINT_BLOCK_MAX];
-    // L^-1 times what the block does to the parent, and the unknowns as far as they are eliminated.
-    cm_soft_lanes reach[CM_JOINT_BLOCK_MAX][6], right[CM_JOINT_BLOCK_MAX];
     cm_soft_lanes force[3], torque[3]; // sums over substeps
     cm_soft_row rows[CM_JOINT_GROUP_ROWS];
     cm_soft_single single[CM_JOINT_SINGLES_MAX]; // parallel to the first rows
@@ -158,7 +136,6 @@ typedef struct cm_soft_joint_link {
     uint8_t type;  // one more than all: a plain ball
     uint8_t pushed_a, pushed_b;
     uint8_t visited;
-    uint8_t flipped;  // of a tree: a is the child
     uint32_t next[2]; // links that hang on a, on b; CM_NONE: none
 } cm_soft_joint_link;
 
@@ -176,11 +153,9 @@ typedef struct cm_soft_joints {
     uint32_t *members;         // links, path by path
     uint32_t *order;           // paths as they are placed; and room to sort them: three more
     size_t order_stride;
-    cm_soft_limb *limbs;
-    uint32_t *limb_bodies; // their rows
     const cm_joint *state; // the joints of the state
     cm_soft_span ball_span, row_span;
-    cm_softness rigid, single; // of what is solved at once, of rows by themselves
+    cm_softness ball, rigid; // of plain balls, of rows
 } cm_soft_joints;
 
 // joint.c: all joints.
@@ -190,19 +165,8 @@ void cm_soft_warm_start_joints(cm_soft *soft);
 void cm_soft_solve_joints(cm_soft *soft, bool relax);
 void cm_soft_store_joints(carom_world *world, const cm_soft *soft);
 
-// joint_tree.c: plain links that branch, or that hang together with others, become balls of rows.
-// Returns how many links are plain.
-uint32_t cm_soft_sort_links(cm_soft *soft, uint32_t count, uint8_t plain);
-// Trees of the links that are not plain; returns how many.
-uint32_t cm_soft_find_trees(cm_soft *soft, uint32_t count, uint8_t plain);
-// A body's response to a push, as it stands now.
-void cm_soft_limb_respond(const cm_soft_inertia *inertia, const cm_soft_body *body,
-                          float response[24]);
-// The limbs of the trees, once they stand in groups.
-void cm_soft_place_limbs(cm_soft *soft);
-
-// joint_path.c: paths of the links whose type is plain. Returns how many.
-uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain);
+// joint_path.c: paths of the links whose type is plain, or of the others. Returns how many.
+uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain);
 // Into groups.
 cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain);
 
@@ -215,16 +179,6 @@ void cm_soft_pack_rows(cm_soft *soft);
 // Rows of a group at its poses.
 void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made made);
 void cm_soft_store_rows(carom_world *world, const cm_soft *soft);
-
-// Of a set of bodies: each leads to its parent, the root to itself.
-static inline uint32_t cm_soft_root_of(uint32_t *parent, uint32_t body)
-{
-    while (parent[body] != body) {
-        parent[body] = parent[parent[body]];
-        body = parent[body];
-    }
-    return body;
-}
 
 static inline void cm_soft_put(cm_soft_lanes *to, uint32_t lane, carom_vec3 v)
 {

@@ -7,8 +7,8 @@
 // RATTLE (H. Andersen, 1983): held at its start, by a bias that brings the ends together at its
 // end, then without relative velocity there, and what swings keeps its energy. With the arms of the
 // start each substep takes the part (turn)^2 of it: a chain of balls lost twice as much, and one of
-// hinges left its plane and flew. Inertias turn with their bodies likewise: with those of the
-// tick's start slender links gained energy out of a plane.
+// hinges left its plane and flew. Of rows relaxing goes beyond what one joint alone wants, since
+// its neighbours undo most of it (over-relaxation: D. Young, 1954).
 #include "shared/sim/solve/soft/joint.h"
 
 #include <stddef.h>
@@ -18,6 +18,7 @@ _Static_assert(offsetof(cm_joint_row, error) == 36 && offsetof(cm_joint_row, vel
 
 #define PIVOT_MIN        1.0e-6f // of a row's own
 #define JOINT_PUSH_SPEED 40.0f   // m/s, rad/s: the most that a block's error is corrected at
+#define JOINT_RELAX      1.4f    // of what ends a relative velocity; from 2 on it grows
 
 static inline void gather_members(const cm_soft *soft, const cm_soft_members *who, uint32_t at,
                                   speeds *s)
@@ -83,26 +84,6 @@ static inline void pack_masses(const cm_soft *soft, const cm_soft_members *who, 
         cm_lanes_store(m->inertia_a[i] + at, a[1 + i]);
         cm_lanes_store(m->inertia_b[i] + at, b[1 + i]);
     }
-}
-
-// T i T^T, of an inertia whose body has turned by q.
-static inline void turn_response(cm_f i[6], quat q)
-{
-    cm_f one = cm_lanes_set(1.0f), two = cm_lanes_set(2.0f);
-    cm_f xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z, xy = q.x * q.y, xz = q.x * q.z;
-    cm_f yz = q.y * q.z, wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
-    cm_fvec a = {one - two * (yy + zz), two * (xy + wz), two * (xz - wy)};
-    cm_fvec b = {two * (xy - wz), one - two * (xx + zz), two * (yz + wx)};
-    cm_fvec c = {two * (xz + wy), two * (yz - wx), one - two * (xx + yy)};
-    cm_fvec x = cm_fvec_mix(i[0], a, i[1], b, i[2], c);
-    cm_fvec y = cm_fvec_mix(i[1], a, i[3], b, i[4], c);
-    cm_fvec z = cm_fvec_mix(i[2], a, i[4], b, i[5], c);
-    i[0] = a.x * x.x + b.x * y.x + c.x * z.x;
-    i[1] = a.y * x.x + b.y * y.x + c.y * z.x;
-    i[2] = a.z * x.x + b.z * y.x + c.z * z.x;
-    i[3] = a.y * x.y + b.y * y.y + c.y * z.y;
-    i[4] = a.z * x.y + b.z * y.y + c.z * z.y;
-    i[5] = a.z * x.z + b.z * y.z + c.z * z.z;
 }
 
 // The way of r's end in a turn by a quaternion, as cm_soft_turned.
@@ -287,14 +268,11 @@ static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
 static inline void turn_rows(const cm_soft_made made, cm_soft_rows *group, uint32_t first,
                              uint32_t at)
 {
+    const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t stride = (CM_JOINT_GROUP_ROWS + 1) * (sizeof(cm_joint_row) / sizeof(float));
-    uint32_t index[CM_LANES];
-    for (uint32_t k = 0; k < CM_LANES; k++) {
-        index[k] = group->who.slot[at + k] == CM_NONE ? 0 : at + k;
-    }
     for (uint32_t i = first; i < group->singles + group->block; i++) {
         cm_soft_row *g = &group->rows[i];
-        const float *rows = &made[0][i].linear.x;
+        const float *rows = &made[at][i].linear.x;
         cm_f x[8], y[8];
         cm_lanes_gather(rows, stride, index, x);
         cm_lanes_gather(rows + 8, stride, index, y);
@@ -344,6 +322,31 @@ static inline void soften(const cm_soft *soft, cm_soft_rows *group, uint32_t i, 
     STORE(scale[1], cm_lanes_select(lasting, impulse_scale, zero));
 }
 
+// K = L D L^T of a block; a pivot that vanishes (rows that say the same) lets its row go.
+static inline void factorise(cm_soft_rows *g, uint32_t at, const masses *f)
+{
+    const cm_soft_row *rows = &g->rows[g->singles];
+    cm_f pivot[CM_JOINT_BLOCK_MAX], l[CM_JOINT_GROUP_FACTORS], one = cm_lanes_set(1.0f);
+    cm_f inverse_pivot[CM_JOINT_BLOCK_MAX], zero = cm_lanes_set(0.0f);
+    for (uint32_t i = 0, row = 0; i < g->block; row += i, i++) {
+        cm_f diagonal = row_coupling(f, &rows[i], &rows[i], at);
+        cm_f whole = row_whole(g, f, &rows[i], at, diagonal);
+        for (uint32_t k = 0, from = 0; k < i; from += k, k++) {
+            cm_f sum = row_coupling(f, &rows[i], &rows[k], at);
+            for (uint32_t m = 0; m < k; m++) {
+                sum = sum - l[row + m] * pivot[m] * l[from + m];
+            }
+            l[row + k] = sum * inverse_pivot[k];
+            diagonal = diagonal - sum * l[row + k];
+            STORE(factor[row + k], l[row + k]);
+        }
+        pivot[i] = diagonal;
+        cm_mask some = cm_lanes_greater(diagonal, cm_lanes_set(PIVOT_MIN) * whole);
+        inverse_pivot[i] = cm_lanes_select(some, one / cm_lanes_select(some, diagonal, one), zero);
+        STORE(inverse_pivot[i], inverse_pivot[i]);
+    }
+}
+
 static inline cm_f row_speed(const cm_soft_row *g, uint32_t at, const speeds *s)
 {
     return cm_fvec_dot(cm_fvec_load(g->linear, at), cm_fvec_sub(s->vb, s->va)) +
@@ -386,6 +389,39 @@ static inline void make_rows(const cm_soft *soft, cm_soft_rows *g, uint32_t firs
         turn_rows(made, g, first, at);
         turn_bodies(g, first, at);
     }
+    g->made = 1;
+}
+
+static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)
+{
+    masses m = row_masses(g, at);
+    uint32_t count = g->singles + g->block;
+    speeds s;
+    gather_members(soft, &g->who, at, &s);
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_soft_row *row = &g->rows[i];
+        row_apply(row, at, &m, cm_lanes_load(row->impulse + at), &s);
+        if (i < g->singles) {
+            soften(soft, g, i, at, &m);
+        }
+    }
+    factorise(g, at, &m);
+    scatter_members(soft, &g->who, &g->m, at, &s);
+}
+
+// Single rows are those of the poses here: relaxed at their new direction, distances gain energy.
+// Blocks have theirs from the relax pass of the substep before, but for the first one.
+static void row_warm(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_rows *g = &soft->joints->rows[i];
+        if (!g->made || g->singles > 0) {
+            make_rows(soft, g, 0);
+        }
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            row_warm_lanes(soft, g, at);
+        }
+    }
 }
 
 static inline void solve_single(cm_soft_row *row, const cm_soft_single *g, uint32_t at,
@@ -397,6 +433,52 @@ static inline void solve_single(cm_soft_row *row, const cm_soft_single *g, uint3
     now = joint_clamp(now, LOAD(lower), LOAD(upper));
     cm_lanes_store(row->impulse + at, now);
     row_apply(row, at, m, now - old, s);
+}
+
+// x := K^-1 x
+static inline void substitute(const cm_soft_rows *g, uint32_t at, cm_f x[CM_JOINT_BLOCK_MAX])
+{
+    for (uint32_t i = 0, row = 0; i < g->block; row += i, i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            x[i] = x[i] - LOAD(factor[row + k]) * x[k];
+        }
+    }
+    for (uint32_t i = 0; i < g->block; i++) {
+        x[i] = x[i] * LOAD(inverse_pivot[i]);
+    }
+    for (uint32_t i = g->block; i-- > 0;) {
+        for (uint32_t k = i + 1; k < g->block; k++) {
+            x[i] = x[i] - LOAD(factor[k * (k - 1) / 2 + i]) * x[k];
+        }
+    }
+}
+
+// Solves at once all that a joint holds.
+static inline void solve_block(const cm_softness *rigid, cm_soft_rows *g, uint32_t at,
+                               const masses *m, bool relax, speeds *s)
+{
+    cm_f x[CM_JOINT_BLOCK_MAX], push = cm_lanes_set(JOINT_PUSH_SPEED);
+    cm_f rate = cm_lanes_set(rigid->bias_rate), mass_scale = cm_lanes_set(rigid->mass_scale);
+    cm_f impulse_scale = cm_lanes_set(rigid->impulse_scale);
+    for (uint32_t i = 0; i < g->block; i++) {
+        const cm_soft_row *row = &g->rows[g->singles + i];
+        x[i] = row_speed(row, at, s);
+        if (!relax) {
+            x[i] = x[i] + joint_clamp(rate * cm_lanes_load(row->error + at), -push, push);
+        }
+    }
+    substitute(g, at, x);
+    for (uint32_t i = 0; i < g->block; i++) {
+        cm_soft_row *row = &g->rows[g->singles + i];
+        cm_f old = cm_lanes_load(row->impulse + at), change = -x[i];
+        if (relax) {
+            change = change * cm_lanes_set(JOINT_RELAX);
+        } else {
+            change = change * mass_scale - impulse_scale * old;
+        }
+        cm_lanes_store(row->impulse + at, old + change);
+        row_apply(row, at, m, change, s);
+    }
 }
 
 // Impulses of this substep, for the mean force of the tick.
@@ -414,4 +496,39 @@ static inline void sum_rows(cm_soft_rows *g, uint32_t at)
     cm_fvec_store(g->torque, at, torque);
 }
 
-#include "shared/sim/solve/soft/tree_pass.inl"
+static inline void row_solve_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax)
+{
+    masses m = row_masses(g, at);
+    speeds s;
+    gather_members(soft, &g->who, at, &s);
+    for (uint32_t i = 0; i < g->singles; i++) {
+        solve_single(&g->rows[i], &g->single[i], at, &m, relax, &s);
+    }
+    solve_block(&soft->joints->rigid, g, at, &m, relax, &s);
+    if (relax) {
+        sum_rows(g, at);
+    }
+    scatter_members(soft, &g->who, &g->m, at, &s);
+}
+
+static void row_solve(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            row_solve_lanes(soft, &soft->joints->rows[i], at, false);
+        }
+    }
+}
+
+static void row_relax(cm_soft *soft, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        cm_soft_rows *g = &soft->joints->rows[i];
+        if (g->block > 0) {
+            make_rows(soft, g, g->singles);
+        }
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            row_solve_lanes(soft, g, at, true);
+        }
+    }
+}

@@ -1,20 +1,29 @@
-// Paths of plain ball joints: what hangs one on the other is solved at once.
+// Paths of joints: what hangs one on the other is solved at once.
 //
 // Each body that can be pushed links the joints that hold it two by two, in the order of the
-// state's joints, so that chains become paths; where a net branches, one path ends at another
-// (trees are joint_tree.c). A joint that would close a loop, over what cannot be pushed too, is a
-// path by itself: so the equations of a path always have one solution. Paths are coloured greedily:
-// a path takes the colour after the last that its bodies have, past the last colour the lowest that
-// is free; what finds none goes to the loose groups, which are solved lane by lane, first. The
-// paths of a colour stand in lanes, the longest first: step by step, a group each; so do trees.
-// Typical: 100 chains of 20 balls, 13 times 20 groups.
+// state's joints, so that chains become paths; where a body branches, one path ends at another. A
+// joint that would close a loop, over what cannot be pushed too, is a path by itself: so the
+// equations of a path always have one solution. Paths are coloured greedily: a path takes the
+// colour after the last that its bodies have, past the last colour the lowest that is free; what
+// finds none goes to the loose groups, which are solved lane by lane, first. The paths of a colour
+// stand in lanes, the longest first: step by step, a group each. Typical: 100 chains of 20 balls,
+// 13 times 20 groups; 20 ragdolls of 12.
 #include "shared/sim/solve/soft/joint.h"
 #include "shared/sim/state/sort.h"
 
 #include <string.h>
 
+static uint32_t root_of(uint32_t *parent, uint32_t body)
+{
+    while (parent[body] != body) {
+        parent[body] = parent[parent[body]];
+        body = parent[body];
+    }
+    return body;
+}
+
 // Links joints at the bodies that they share. `open` is the link that waits at a body.
-static void link_ends(cm_soft *soft, uint32_t count, uint8_t plain)
+static void link_ends(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain)
 {
     cm_soft_joint_link *links = soft->joints->links;
     uint32_t ground = soft->body_count, *parent = soft->taken, *open = parent + ground + 1;
@@ -24,11 +33,11 @@ static void link_ends(cm_soft *soft, uint32_t count, uint8_t plain)
     }
     for (uint32_t i = 0; i < count; i++) {
         cm_soft_joint_link *link = &links[i];
-        if (link->type != plain) {
+        if ((link->type == plain) != is_plain) {
             continue;
         }
-        uint32_t a = cm_soft_root_of(parent, link->pushed_a ? link->a : ground);
-        uint32_t b = cm_soft_root_of(parent, link->pushed_b ? link->b : ground);
+        uint32_t a = root_of(parent, link->pushed_a ? link->a : ground);
+        uint32_t b = root_of(parent, link->pushed_b ? link->b : ground);
         if (a == b) {
             continue; // closes a loop
         }
@@ -68,18 +77,18 @@ static void walk(cm_soft_joints *joints, uint32_t start, uint32_t *placed, uint3
     }
 }
 
-uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain)
+uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain)
 {
     cm_soft_joints *joints = soft->joints;
     uint32_t placed = 0, paths = 0;
-    link_ends(soft, count, plain);
+    link_ends(soft, count, plain, is_plain);
     // A joint to the world is first on its path, which has one such joint at most.
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
             const cm_soft_joint_link *link = &joints->links[i];
             bool inner = link->next[0] != CM_NONE && link->next[1] != CM_NONE;
             bool now = round ? !inner && !link->visited : !link->pushed_a;
-            if (now && link->type == plain) {
+            if (now && (link->type == plain) == is_plain) {
                 walk(joints, i, &placed, &paths);
             }
         }
@@ -183,12 +192,11 @@ static void put_member(const cm_soft_joints *joints, const cm_soft_path *path, u
     const cm_soft_joint_link *link = &joints->links[*member];
     bool flipped =
         k > 0 ? link->next[1] == member[-1] : path->length > 1 && link->next[0] == member[1];
-    flipped = plain ? flipped : link->flipped;
-    bool turned = flipped && plain;
+    flipped = flipped && plain;
     who->guarded -= link->pushed_a & link->pushed_b;
     who->slot[lane] = link->slot;
-    who->a[lane] = turned ? link->b : link->a;
-    who->b[lane] = turned ? link->a : link->b;
+    who->a[lane] = flipped ? link->b : link->a;
+    who->b[lane] = flipped ? link->a : link->b;
     who->flipped[lane] = flipped;
 }
 

@@ -13,10 +13,6 @@
 #define BIAS_MAX  40.0f   // m/s, rad/s: the most that an error is corrected at
 #define UNBOUNDED 3.4e38f // of what a spring asks for
 #define NO_PLACE  255u
-// Rows by themselves, or joints of a loop, undo most of what a lone joint's block does: it relaxes
-// so much further (over-relaxation: D. Young, 1954); from 2 on it grows. Not of trees:
-// with limits they fly.
-#define RELAX_ALONE 1.4f
 
 // Packing: what stays over the tick --------------------------------------------------------------
 
@@ -59,7 +55,7 @@ static void pack_spring(const cm_joint *joint, float h, uint32_t lane, cm_soft_s
 static void pack_kind(const cm_soft *soft, const cm_joint *joint, const cm_joint_row *row,
                       uint32_t lane, cm_soft_single *to)
 {
-    const cm_softness *single = &soft->joints->single;
+    const cm_softness *rigid = &soft->joints->rigid;
     to->lower[lane] = soft->h * row->lower;
     to->upper[lane] = soft->h * row->upper;
     to->bias_limit[lane] = BIAS_MAX;
@@ -71,9 +67,9 @@ static void pack_kind(const cm_soft *soft, const cm_joint *joint, const cm_joint
         to->mass_scale[lane] = 1.0f;
     } else {
         to->limit[lane] = row->kind == CM_ROW_LIMIT ? 1.0f : 0.0f;
-        to->rate[lane] = single->bias_rate;
-        to->mass_scale[lane] = single->mass_scale;
-        to->impulse_scale[lane] = single->impulse_scale;
+        to->rate[lane] = rigid->bias_rate;
+        to->mass_scale[lane] = rigid->mass_scale;
+        to->impulse_scale[lane] = rigid->impulse_scale;
     }
 }
 
@@ -134,35 +130,11 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
     }
 }
 
-// A leading tree needs no impulses of before, since its equations are solved whole; but rows by
-// themselves are solved before it, and want them.
-static void mark_warm(cm_soft_joints *joints)
-{
-    for (uint32_t i = 0; i < joints->row_span.end; i += joints->rows[i].who.steps) {
-        cm_soft_rows *tree = &joints->rows[i];
-        uint32_t warm = !tree->who.leads;
-        for (uint32_t k = 0; k < tree->who.steps; k++) {
-            warm |= tree[k].singles > 0;
-        }
-        for (uint32_t k = 0; k < tree->who.steps; k++) {
-            tree[k].warm = warm;
-        }
-        for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
-            bool alone = tree->who.steps == 1 || tree[1].who.slot[lane] == CM_NONE;
-            bool undone = !tree->who.leads || tree->lane_singles[lane] > 0;
-            for (uint32_t k = 0; k < tree->who.steps; k++) {
-                tree[k].relax[lane] = alone && undone ? RELAX_ALONE : 1.0f;
-            }
-        }
-    }
-}
-
 void cm_soft_pack_rows(cm_soft *soft)
 {
     for (uint32_t i = 0; i < soft->joints->row_span.end; i++) {
         pack_group(soft, &soft->joints->rows[i]);
     }
-    mark_warm(soft->joints);
     soft->passes->run[CM_SOFT_ROW_PREPARE](soft, 0, soft->joints->row_span.end);
 }
 
@@ -173,7 +145,8 @@ void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made 
     uint32_t count = g->singles + g->block;
     for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
         if (g->who.slot[lane] == CM_NONE) {
-            continue; // its rows are those of the first lane, for bodies that nothing moves
+            memset(made[lane], 0, count * sizeof made[lane][0]);
+            continue;
         }
         const cm_joint *joint = &soft->joints->state[g->who.slot[lane]];
         uint32_t skipped = g->singles - g->lane_singles[lane], used = skipped + g->lane_rows[lane];
