@@ -116,3 +116,52 @@ ParameterizedTest(chain_case *c, chains, few_links_swing)
 {
     run_chain(c);
 }
+
+// A long chain of hinges cracks as a whip: links turn by a radian a substep.
+Test(chains, sixty_hinges_gain_nothing)
+{
+    run_chain(&(chain_case){CAROM_JOINT_HINGE, 60, 1.0f, 90.0f, false, false, 10.0f, 0.3f});
+}
+
+// A bridge of hinged planks, held at both ends, with boxes dropped on it: it comes to rest, and
+// they lie on it.
+static void run_bridge(uint32_t planks)
+{
+    carom_world_def def = cm_lab_def(60, 256);
+    def.sleep = false;
+    cm_lab lab = cm_lab_open(&def);
+    carom_body_id before = {0};
+    carom_vec3 z = cm_vec(0.0f, 0.0f, 1.0f);
+    for (uint32_t i = 0; i <= planks; i++) {
+        carom_vec3 at = cm_vec(0.4f * (float)i, 10.0f, 0.0f);
+        carom_body_id id = {0};
+        if (i < planks) {
+            carom_body_def body = carom_default_body_def();
+            carom_shape_def shape = cm_lab_shape(&lab, CAROM_SHAPE_BOX);
+            body.position = cm_vec(at.x + 0.2f, 10.0f, 0.0f);
+            shape.half_extents = cm_vec(0.19f, 0.03f, 0.5f);
+            id = cm_lab_add(&lab, &body, &shape);
+        }
+        bool last = i == planks; // the world stands first
+        cm_lab_joint(&lab, CAROM_JOINT_HINGE, last ? id : before, last ? before : id, at, z);
+        before = id;
+    }
+    for (uint32_t i = 1; i <= 3; i++) {
+        carom_body_def body = carom_default_body_def();
+        carom_shape_def shape = cm_lab_shape(&lab, CAROM_SHAPE_BOX);
+        body.position = cm_vec(0.1f * (float)(planks * i), 11.0f, 0.0f);
+        shape.half_extents = cm_vec(0.3f, 0.3f, 0.3f);
+        shape.density = 250.0f;
+        before = cm_lab_add(&lab, &body, &shape);
+    }
+    cm_lab_run(&lab, 30.0);
+    cm_within(cm_lab_fastest(&lab), 0.0, 0.5, "m/s of a bridge of %u planks after 30 s", planks);
+    cm_within((double)cm_lab_get(&lab, before).position.y, 5.0, 11.0, "m, the last box");
+    cm_lab_close(&lab);
+}
+
+Test(chains, bridges_of_hinges_come_to_rest)
+{
+    run_bridge(20);
+    run_bridge(60);
+}
