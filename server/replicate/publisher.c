@@ -23,6 +23,7 @@ struct cm_publisher {
     cm_snapshot snapshot;
     cm_world_changes changes;
     cm_welcomes welcomes;
+    uint64_t put_off_tick; // the newest in which welcomes waited for the recording
     cm_viewers viewers;
     cm_view_out out;
     uint64_t views, view_bytes, views_acked;
@@ -224,12 +225,15 @@ static uint64_t send_welcomes(cm_publisher *p, cm_room *room, const cm_roster *r
     uint64_t failed = 0;
     uint32_t count = 0;
     cm_welcome_world world = {.stream = NULL};
+    // The recording has encoded the world in this tick. Never twice in a row: at one tick a second
+    // and a keyframe a second it does so in each.
+    bool is_put_off = cm_room_has_encoded(room) && p->put_off_tick + 1 != p->snapshot.tick;
+    p->put_off_tick = is_put_off ? p->snapshot.tick : p->put_off_tick;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         cm_client *client = roster->members[i];
         if (!is_due(room, client) ||
-            (count == 0 &&
-             (cm_room_has_encoded(room) || // for the recording: the welcome waits for a tick
-              !cm_welcomes_may_begin(&p->welcomes, p->snapshot.tick, p->terms.tick_rate)))) {
+            (count == 0 && (is_put_off || !cm_welcomes_may_begin(&p->welcomes, p->snapshot.tick,
+                                                                 p->terms.tick_rate)))) {
             continue;
         }
         if (count == 0) {

@@ -11,6 +11,7 @@
 #include "server/replicate/snapshot.h"
 #include "server/node/worker.h"
 #include "shared/net/net.h"
+#include "shared/scene/scene_json.h"
 #include "shared/wire/control.h"
 #include "shared/wire/packet.h"
 #include "tests/unit/node/rig.h"
@@ -85,17 +86,8 @@ static void count_alarms(void *user, int level, const char *json_line)
     b->alarms += level == (int)CM_LOG_WARNING && strstr(json_line, "messages of the") != NULL;
 }
 
-static bench *open_bench(int64_t rewind_ms, cm_store *store)
+static void make_worker(bench *b, cm_store *store)
 {
-    bench *b = calloc(1, sizeof *b);
-    b->net = cm_net_virtual_create(3);
-    cm_net_use(b->net);
-    b->scene = rig_scene(1);
-    cm_config_default(&b->config);
-    b->config.insecure = true;
-    b->config.max_players = 32;
-    b->config.rewind_ms = rewind_ms;
-    b->config.keyframe_s = 1;
     cm_worker_def def = {.random = cm_net_random,
                          .config = &b->config,
                          .store = store,
@@ -107,6 +99,20 @@ static bench *open_bench(int64_t rewind_ms, cm_store *store)
                          .user = b};
     char error[256] = "";
     cr_assert_eq(cm_worker_create(&def, &b->worker, error, sizeof error), CAROM_OK, "%s", error);
+}
+
+static bench *open_bench(int64_t rewind_ms, cm_store *store)
+{
+    bench *b = calloc(1, sizeof *b);
+    b->net = cm_net_virtual_create(3);
+    cm_net_use(b->net);
+    b->scene = rig_scene(1);
+    cm_config_default(&b->config);
+    b->config.insecure = true;
+    b->config.max_players = 32;
+    b->config.rewind_ms = rewind_ms;
+    b->config.keyframe_s = 1;
+    make_worker(b, store);
     return b;
 }
 
@@ -270,6 +276,27 @@ Test(publisher, nobody_is_welcomed_in_the_tick_of_a_keyframe, .init = recording_
     cr_expect_eq(welcomed[keyframe], 0);
     cr_expect_gt(welcomed[keyframe - 1], 0, "they come before and after it");
     cr_expect_gt(welcomed[keyframe + 1], 0);
+    close_bench(b);
+    cm_store_destroy(store);
+}
+
+Test(publisher, a_keyframe_in_each_tick_keeps_nobody_out, .init = recording_setup,
+     .fini = recording_teardown)
+{
+    static const char text[] =
+        "{\"carom\": 1, \"name\": \"slow\", \"tick_rate\": 1, \"bodies\": []}";
+    cm_store *store;
+    cm_store_def def = {.directory = recording_folder};
+    cm_scene_error error;
+    cr_assert_eq(cm_store_create(&def, &store), CAROM_OK);
+    bench *b = open_bench(0, NULL);
+    cm_worker_destroy(b->worker);
+    cm_scene_free(b->scene);
+    cr_assert_eq(cm_scene_from_json(text, strlen(text), &b->scene, &error), CAROM_OK);
+    make_worker(b, store);
+    dial(b, 1);
+    run(b, 8000);
+    cr_assert_gt(b->clients[0].welcome_tick, 0);
     close_bench(b);
     cm_store_destroy(store);
 }
