@@ -50,22 +50,6 @@ void carom_world_clear_pair_rules(carom_world *world)
     }
 }
 
-static float combine(uint32_t how, float a, float b)
-{
-    switch (how) {
-    case CAROM_COMBINE_AVERAGE:
-        return 0.5f * (a + b);
-    case CAROM_COMBINE_GEOMETRIC:
-        return cm_sqrt(a * b);
-    case CAROM_COMBINE_MIN:
-        return cm_min(a, b);
-    case CAROM_COMBINE_MAX:
-        return cm_max(a, b);
-    default:
-        return a * b;
-    }
-}
-
 static bool names(uint32_t is_body, uint32_t end, const cm_shape *shape)
 {
     return end == (is_body ? shape->body : shape->material);
@@ -80,12 +64,10 @@ static uint32_t closeness(const cm_rule *rule, const cm_shape *a, const cm_shape
     return is ? 1u + first + second : 0u;
 }
 
-void cm_rule_mix(const carom_world *world, const cm_shape *a, const cm_shape *b, float *friction,
-                 float *restitution)
+void cm_rule_apply(const carom_world *world, const cm_shape *a, const cm_shape *b, float *friction,
+                   float *restitution)
 {
     const cm_world_state *state = &world->state;
-    *friction = combine(state->friction_combine, a->friction, b->friction);
-    *restitution = combine(state->restitution_combine, a->restitution, b->restitution);
     const cm_rule *best = NULL;
     uint32_t closest = 0;
     for (uint32_t i = 0; i < state->rule_count; i++) {

@@ -80,9 +80,9 @@ static inline bool cm_filters_meet(const cm_filter *a, const cm_filter *b)
 
 static inline bool cm_shape_rubs(const cm_shape *shape)
 {
-    carom_vec3 v = shape->surface_velocity;
-    return shape->rolling_friction > 0.0f || shape->spin_friction > 0.0f || v.x != 0.0f ||
-           v.y != 0.0f || v.z != 0.0f;
+    uint32_t bits[5]; // asked of every shape in every step: no branches
+    memcpy(bits, &shape->rolling_friction, sizeof bits);
+    return (bits[0] | bits[1] | bits[2] | bits[3] | bits[4]) << 1 != 0; // but for signs of zeros
 }
 
 // World pose of a shape from a motion of its body.

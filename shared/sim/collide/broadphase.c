@@ -303,19 +303,18 @@ static void order_found(const carom_world *world, cm_scratch *scratch, lists *l,
 {
     uint32_t slots = world->state.shape_slots, first = 0, kept = 0;
     cm_pair *by_second = scratch->pairs;
+    uint32_t *seconds = l->partners;
     memset(l->starts, 0, slots * sizeof *l->starts);
+    memset(seconds, 0, slots * sizeof *seconds);
     for (uint32_t i = 0; i < found; i++) {
-        l->starts[l->found[i].shape_b]++;
+        l->starts[l->found[i].shape_a]++;
+        seconds[l->found[i].shape_b]++;
     }
     count_up(l->starts, slots);
+    count_up(seconds, slots);
     for (uint32_t i = 0; i < found; i++) {
-        by_second[l->starts[l->found[i].shape_b]++] = l->found[i];
+        by_second[seconds[l->found[i].shape_b]++] = l->found[i];
     }
-    memset(l->starts, 0, slots * sizeof *l->starts);
-    for (uint32_t i = 0; i < found; i++) {
-        l->starts[by_second[i].shape_a]++;
-    }
-    count_up(l->starts, slots);
     for (uint32_t i = 0; i < found; i++) {
         l->sorted[l->starts[by_second[i].shape_a]++] = by_second[i].shape_b;
     }
