@@ -643,4 +643,8 @@ void carom_client_acks_get(const carom_client *client, carom_client_acks *acks)
 void carom_client_stats_get(const carom_client *client, carom_client_stats *stats)
 {
     *stats = client->stats;
+    if (client->mirror != NULL) {
+        stats->predicted_at = cm_client_clock_predicted(&client->clock) - 1.0;
+        stats->interpolated_at = cm_client_clock_render(&client->clock);
+    }
 }

@@ -17,6 +17,7 @@
 #include "server/tools/bench/scene_run.h"
 #include "server/tools/bench/seal.h"
 #include "server/tools/bench/worlds.h"
+#include "server/tools/feel/table.h"
 #include "server/cli/cli.h"
 #include "shared/scene/scene_json.h"
 
@@ -41,6 +42,9 @@
 #define CODEC_RUNS     3
 #define CODEC_SEED     1
 #define CODEC_FRAMES   600
+#define FEEL_S         60
+#define FEEL_SEEDS     1
+#define FEEL_GAMES     16u
 #define FEW_BODIES     256
 #define FEW_TICKS      12
 #define MANY_BODIES    901
@@ -480,6 +484,89 @@ static int bench_games(int argc, char **argv)
     return bench_folder(argc, argv, true);
 }
 
+// True if the name is one of the list, between commas; NULL: all are.
+static bool is_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return list == NULL;
+}
+
+static int feel_game(const cm_feel_game *game, const char *conditions, cm_feel_options *options,
+                     uint32_t seeds)
+{
+    options->game = game;
+    for (options->path = cm_feel_paths; options->path->name != NULL; options->path++) {
+        char error[256], line[CM_FEEL_LINE];
+        cm_feel_figures worst;
+        if (!is_listed(conditions, options->path->name)) {
+            continue;
+        }
+        if (cm_feel_worst(options, seeds, &worst, error, sizeof error) != CAROM_OK) {
+            cm_cli_error("bench: feel: %s, %s: %s", game->name, options->path->name, error);
+            return CM_STATUS_FAILED;
+        }
+        cm_feel_line(options, &worst, line);
+        printf("%s\n", line);
+        fflush(stdout);
+    }
+    return CM_STATUS_DONE;
+}
+
+static int bench_feel(int argc, char **argv)
+{
+    int64_t seconds = FEEL_S, seeds = FEEL_SEEDS, seed = 1, budget_kbit = 0;
+    const char *conditions = NULL, *names[FEEL_GAMES];
+    uint32_t count = 0;
+    const cm_option options[] = {
+        {.name = "condition", .kind = CM_OPTION_TEXT, .value = &conditions},
+        {.name = "seconds", .kind = CM_OPTION_INT, .value = &seconds, .low = 1, .high = 86400},
+        {.name = "seeds", .kind = CM_OPTION_INT, .value = &seeds, .low = 1, .high = 1000},
+        {.name = "seed", .kind = CM_OPTION_INT, .value = &seed, .low = 1, .high = 1000000000},
+        {.name = "budget-kbit",
+         .kind = CM_OPTION_INT,
+         .value = &budget_kbit,
+         .low = 0,
+         .high = 100000},
+    };
+    int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], names,
+                                FEEL_GAMES, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (conditions != NULL && cm_feel_paths_wrong(conditions)) {
+        cm_cli_error("bench: feel: --condition %s: expected " CM_FEEL_PATH_NAMES, conditions);
+        return CM_STATUS_USAGE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (cm_feel_game_find(names[i]) == NULL) {
+            cm_cli_error("bench: feel: %s: expected " CM_FEEL_GAME_NAMES, names[i]);
+            return CM_STATUS_USAGE;
+        }
+    }
+    cm_config config;
+    cm_config_default(&config);
+    cm_feel_options run = {.config = &config,
+                           .seed = (uint64_t)seed,
+                           .seconds = (uint32_t)seconds,
+                           .budget_kbit = (uint32_t)budget_kbit};
+    for (const cm_feel_game *game = cm_feel_games; game->name != NULL; game++) {
+        bool wanted = count == 0;
+        for (uint32_t i = 0; i < count; i++) {
+            wanted = wanted || strcmp(names[i], game->name) == 0;
+        }
+        if (wanted) {
+            status = worse(status, feel_game(game, conditions, &run, (uint32_t)seeds));
+        }
+    }
+    return cm_cli_finish(status);
+}
+
 static int bench_load(int argc, char **argv)
 {
     (void)argc;
@@ -497,6 +584,7 @@ static int run_command(int argc, char **argv)
         {"games", bench_games},     {"rollback", bench_rewinds}, {"piles", bench_piles},
         {"impact", bench_impacts},  {"replay", bench_recording}, {"seal", bench_seals},
         {"queries", bench_queries}, {"codec", bench_codec},      {"load", bench_load},
+        {"feel", bench_feel},
     };
     for (size_t i = 0; i < sizeof BENCHES / sizeof BENCHES[0]; i++) {
         if (argc > 1 && strcmp(argv[1], BENCHES[i].name) == 0) {
@@ -519,6 +607,8 @@ const cm_command cm_bench_command = {
     "       carom bench replay [--seconds N]\n"
     "       carom bench seal [--runs N]\n"
     "       carom bench codec [FILE] [--runs N] [--seed N] [--frames N]\n"
+    "       carom bench feel [GAME...] [--condition NAME,...] [--seconds N] [--seeds N] [--seed N]\n"
+    "                        [--budget-kbit N]\n"
     "       carom bench queries [SCENE] [--rays N] [--runs N] [--steps N]\n"
     "\n"
     "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a JSON\n"
@@ -554,6 +644,11 @@ const cm_command cm_bench_command = {
     ".xz), or on one of a crowd of our own (--seed " CM_HELP(CODEC_SEED) ", --frames " CM_HELP(CODEC_FRAMES) "). A line for each mode: each frame\n"
     "against the one 6 older and those before it; microseconds of CPU time, of each frame the shortest of\n"
     "--runs (" CM_HELP(CODEC_RUNS) "), their median and mean; lossy_…: 5% of packets lost, each coded against what arrived.\n"
+    "feel: what clients draw, against the server's final state, in virtual time: GAME is alone, pushball,\n"
+    "crowd, pressing or pressing_again (all by default), a condition perfect, r60 (30+-5 ms and 1% loss each way),\n"
+    "r200, r300, burst, blackout250, blackout2000, step or mobile (all). --seconds count (" CM_HELP(FEEL_S) "), after six; of\n"
+    "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
+    "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers.\n"
     "load: not built yet.\n",
     NULL};
 // clang-format on

@@ -148,6 +148,12 @@ uint64_t cm_net_flipped(const cm_net *net, uint16_t port)
     return net->ports[port].flipped;
 }
 
+void cm_net_port_stats_get(const cm_net *net, uint16_t port, cm_net_port_stats *stats)
+{
+    CM_ASSERT(net->is_virtual);
+    *stats = net->ports[port].traffic;
+}
+
 uint16_t cm_net_last_port(const cm_net *net)
 {
     if (net->is_virtual) {

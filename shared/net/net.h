@@ -71,6 +71,11 @@ void cm_net_name_port(cm_net *net, uint16_t port, const uint8_t ip[CM_ADDRESS_BY
 void cm_net_partition(cm_net *net, uint16_t port, bool cut);
 // Datagrams on their way to a port in which a bit was changed.
 uint64_t cm_net_flipped(const cm_net *net, uint16_t port);
+// Datagrams that a port sent, and that were sent to it, whatever became of them.
+typedef struct cm_net_port_stats {
+    uint64_t sent, bytes_sent, addressed, bytes_addressed;
+} cm_net_port_stats;
+void cm_net_port_stats_get(const cm_net *net, uint16_t port, cm_net_port_stats *stats); // virtual
 // Port of the socket made last: how a test learns a client's port.
 uint16_t cm_net_last_port(const cm_net *net);
 

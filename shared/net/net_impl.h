@@ -28,6 +28,7 @@ typedef struct cm_virtual_port {
     bool has_link, cut;
     cm_link_def link;
     uint64_t flipped; // on their way to it
+    cm_net_port_stats traffic;
     bool named;
     uint8_t ip[CM_ADDRESS_BYTES]; // where it is named
 } cm_virtual_port;

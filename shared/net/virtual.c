@@ -165,6 +165,10 @@ int cm_virtual_socket_send(cm_net *net, int socket, const cm_address *address,
     }
     net->stats.sent++;
     net->stats.bytes_sent += size;
+    net->ports[from->port].traffic.sent++;
+    net->ports[from->port].traffic.bytes_sent += size;
+    net->ports[port].traffic.addressed++;
+    net->ports[port].traffic.bytes_addressed += size;
     cm_link_fate out = cm_link_draw(link_of(net, from->port), &net->rng);
     cm_link_fate in = cm_link_draw(link_of(net, port), &net->rng);
     if (net->ports[from->port].cut || net->ports[port].cut) {

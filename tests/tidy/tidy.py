@@ -69,6 +69,7 @@ SERVER = {
     "server/tools/bench": ["config", "ops", "auth", "record/store", "record/replay"],
     "server/tools/export": ["record/format", "record/replay", "tools/offline"],
     "server/tools/capacity": ["config", "node", "tools/bench", "tools/bots"],
+    "server/tools/feel": ["config", "room", "node", "tools/bench"],
     "server/tools/doctor": ["transport/enet", "node", "tools/bench"],
     "server/tools/module": ["node"],
     "server/cli": ["config", "ops", "auth", "transport/enet", "record", "room", "replicate", "node", "supervisor", "tools"],

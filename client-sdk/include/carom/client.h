@@ -299,6 +299,9 @@ typedef struct carom_client_stats {
     /// reported a late input.
     uint64_t lead_reports, late_reports;
     double lead_sum;
+    /// The ticks that carom_client_body_pose draws, with the part of a tick that has passed: of
+    /// predicted bodies, and of those that are interpolated. 0 before the room is joined.
+    double predicted_at, interpolated_at;
 } carom_client_stats;
 
 CAROM_API void carom_client_stats_get(const carom_client *client, carom_client_stats *stats);

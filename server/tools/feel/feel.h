@@ -1,0 +1,42 @@
+// The feel of a game over a path: a real worker and SDK clients in one process, in virtual
+// time, from one seed, and what each client draws held against the truth.
+//
+//   error          displayed pose against the truth at the tick that is shown
+//   present error  against the truth at the player's own tick: what counts when two touch one thing
+//   pop            displayed step minus displayed velocity times the frame's time
+#ifndef CM_SERVER_TOOLS_FEEL_FEEL_H
+#define CM_SERVER_TOOLS_FEEL_FEEL_H
+
+#include "server/config/config.h"
+#include "server/tools/feel/games.h"
+#include "server/tools/feel/paths.h"
+
+typedef struct cm_feel_options {
+    const cm_feel_game *game;
+    const cm_feel_path *path;
+    const cm_config *config; // of the server
+    uint64_t seed;
+    uint32_t seconds;     // that count, after the warm-up
+    uint32_t budget_kbit; // 0: the scene's
+} cm_feel_options;
+
+// Millimetres. Of others and of shared bodies (all else that moves) present errors.
+typedef struct cm_feel_figures {
+    double own_p50_mm, own_p99_mm, others_p99_mm, shared_p99_mm;
+    double pops_p99_mm; // of the others
+    double own_max_mm, own_pops_p99_mm;
+    double recovery_ms_max;    // from a blackout's end until the own body is right again
+    double late_percent;       // of inputs, refused ones among them
+    double lead_ticks;         // mean, as reported by views
+    double update_us_p99;      // thread time
+    double kbit_down, kbit_up; // mean over players, IP and UDP headers counted
+    // Corrections and errors that the clients counted.
+    uint64_t reconciles, errors;
+    double error_max_mm;
+} cm_feel_figures;
+
+// On failure `error` says why.
+carom_result cm_feel_measure(const cm_feel_options *options, cm_feel_figures *figures, char *error,
+                             size_t error_size);
+
+#endif

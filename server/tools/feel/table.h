@@ -1,0 +1,15 @@
+// The worst of several runs, field by field, and the line that is printed of it.
+#ifndef CM_SERVER_TOOLS_FEEL_TABLE_H
+#define CM_SERVER_TOOLS_FEEL_TABLE_H
+
+#include "server/tools/feel/feel.h"
+
+// Runs seeds `seed` to `seed` + `seeds` - 1.
+carom_result cm_feel_worst(const cm_feel_options *options, uint32_t seeds, cm_feel_figures *worst,
+                           char *error, size_t error_size);
+// JSON, without a newline; at most CM_FEEL_LINE bytes with its NUL.
+#define CM_FEEL_LINE 768u
+void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *figures,
+                  char line[CM_FEEL_LINE]);
+
+#endif

@@ -1,0 +1,42 @@
+// Goal: the measuring tool measures: a run follows from its seed, a client alone on a perfect path
+// is right to the grain of a view, and what a tally says of a set is what sorting it says. Method:
+// runs of some seconds in virtual time, with the real worker and SDK.
+#include "server/tools/feel/feel.h"
+#include "server/tools/feel/tally.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/unit/tools/feel/feeling.h"
+
+Test(feel, a_run_follows_from_its_seed)
+{
+    cm_feel_figures a = feeling("pushball", "r60", 3, 2), b = feeling("pushball", "r60", 3, 2),
+                    c = feeling("pushball", "r60", 4, 2);
+    a.update_us_p99 = b.update_us_p99 = c.update_us_p99 = 0.0;
+    cr_expect_eq(memcmp(&a, &b, sizeof a), 0);
+    cr_expect_neq(memcmp(&a, &c, sizeof a), 0);
+    cr_expect_gt(a.errors, 50);
+    cr_expect_gt(a.others_p99_mm, 10.0, "the others are seen late");
+}
+
+Test(feel, alone_all_is_right)
+{
+    cm_feel_figures f = feeling("alone", "perfect", 1, 5);
+    cr_expect_lt(f.own_p99_mm, 2.0, "%.1f mm", f.own_p99_mm);
+    cr_expect_gt(f.own_p50_mm, 0.0);
+    cr_expect_eq(f.others_p99_mm, 0.0);
+    cr_expect_gt(f.kbit_down, 10.0);
+    cr_expect_gt(f.kbit_up, 10.0);
+}
+
+Test(feel, a_tally_knows_shares)
+{
+    static cm_feel_tally tally;
+    for (uint32_t i = 1; i <= 1000; i++) {
+        cm_feel_tally_add(&tally, (i % 2 == 0 ? 0.001f : -0.001f) * (float)(i * 7 % 1001));
+    }
+    cr_expect_float_eq(cm_feel_tally_share(&tally, 0.5), 0.5, 0.01);
+    cr_expect_float_eq(cm_feel_tally_share(&tally, 0.99), 0.99, 0.016);
+    cr_expect_eq(tally.count, 1000);
+}
