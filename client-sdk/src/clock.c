@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#include "shared/wire/packet.h"
+
 #define NONE            1.0e9
 #define STRETCH_MAX     0.05  // of the tick
 #define STRETCH_GAIN    0.25  // full correction of the clock's rate from 0.2 ticks of error on
@@ -22,7 +24,8 @@
 #define AFTER_MAX_S     0.025 // a frame
 #define AFTER_MAX_TICKS 1.5
 #define BUCKETS_A_S     3.0
-#define SNAP_UP_S       0.1  // too late by more than this: jump
+#define SNAP_UP_S       0.04 // too late by more than this, and by SNAP_UP_TICKS: jump
+#define SNAP_UP_TICKS   2.0
 #define SNAP_DOWN_S     0.35 // too early by more than this: stand still
 #define RENDER_SNAP_S   0.25 // interpolation further off than this: jump
 #define RENDER_STRETCH  0.1  // of the tick
@@ -122,7 +125,7 @@ void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us)
         return;
     }
     double error = wanted_offset(clock) - clock->offset;
-    if (error > SNAP_UP_S * clock->tick_rate) {
+    if (error > SNAP_UP_S * clock->tick_rate && error > SNAP_UP_TICKS) {
         clock->offset += error;
         clock->jumped = true;
     } else if (error < -SNAP_DOWN_S * clock->tick_rate) {
@@ -184,9 +187,10 @@ void cm_client_clock_made(cm_client_clock *clock, uint64_t first, uint64_t last)
     if (last - first >= CM_CLOCK_HISTORY) {
         first = last - CM_CLOCK_HISTORY + 1;
     }
-    // The server reports on the oldest of those that come together.
+    // The server reports on the oldest of those that come together, of the newest few.
+    uint64_t told = last - first > CM_LEAD_AGE ? last - CM_LEAD_AGE : first;
     for (uint64_t tick = first; tick <= last; tick++) {
-        clock->made_ahead[tick % CM_CLOCK_HISTORY] = (double)first - clock->local;
+        clock->made_ahead[tick % CM_CLOCK_HISTORY] = (double)told - clock->local;
     }
     double most = AFTER_MAX_S * clock->tick_rate;
     double after = clamp(cm_client_clock_predicted(clock) - (double)first, 0.0,

@@ -58,7 +58,10 @@ static cm_input_verdict take_input(cm_clients *clients, cm_client *client, uint6
     if (verdict <= CM_INPUT_LATE || fresh) {
         int64_t early_us = (int64_t)cm_room_loop_due(loop, tick) - (int64_t)clients->now_us;
         int64_t lead = early_us * 16 * cm_room_tick_rate(room) / 1000000;
-        cm_session_lead(session, lead);
+        // One that waited for a lost packet tells of the loss, not of the path.
+        if (newest - tick <= CM_LEAD_AGE) {
+            cm_session_lead(session, lead);
+        }
         const cm_sink_input input = {.player = session->player,
                                      .tick = tick,
                                      .bytes = bytes,

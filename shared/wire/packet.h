@@ -86,6 +86,9 @@ typedef struct cm_view_header {
 } cm_view_header;
 
 #define CM_LEAD_UNKNOWN INT16_MIN
+// Ticks that an input may be older than the newest of its packet, for the lead to tell of it: one
+// that is older waited for packets that were lost, and its lead is none of the path.
+#define CM_LEAD_AGE 2u
 
 typedef struct cm_view_entry {
     uint32_t index;        // body slot

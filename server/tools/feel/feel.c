@@ -133,7 +133,7 @@ static void play(run *r, seat *s, uint64_t now)
         return;
     }
     uint8_t input[9] = {0};
-    r->options->game->play(player, (double)(now - r->begin_us) * 1e-6, own.position);
+    r->options->game->play(player, (double)(now - r->begin_us) * 1e-6, &own);
     memcpy(input, &player->x, sizeof player->x);
     memcpy(input + 4, &player->z, sizeof player->z);
     (void)carom_client_set_input(player->client, input, sizeof input);

@@ -37,6 +37,8 @@ static const char ball_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]")
                 "damping\":0.4,"
                 "\"shapes\":[{\"sphere\":{\"radius\":0.8},\"material\":\"wood\"}]}]}";
 
+static const char press_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]") WALLS("12") "]}";
+
 static double between(cm_feel_player *p, double low, double high)
 {
     return low + (high - low) * cm_rng_unit(&p->rng);
@@ -63,29 +65,30 @@ static void head_for(cm_feel_player *p, float x, float z)
     p->z = length > 0.0f ? z / length : 0.0f;
 }
 
-static void wander(cm_feel_player *p, double time_s, carom_vec3 own, float far)
+static void wander(cm_feel_player *p, double time_s, const carom_client_pose *own, float far)
 {
     if (time_s >= p->turn_s) {
         p->turn_s = time_s + between(p, 0.25, 1.15);
         draw_direction(p);
     }
-    if (own.x * own.x + own.z * own.z > far * far && own.x * p->x + own.z * p->z > 0.0f) {
-        head_for(p, -own.x, -own.z);
+    if (own->position.x * own->position.x + own->position.z * own->position.z > far * far &&
+        own->position.x * p->x + own->position.z * p->z > 0.0f) {
+        head_for(p, -own->position.x, -own->position.z);
     }
 }
 
-static void play_alone(cm_feel_player *p, double time_s, carom_vec3 own)
+static void play_alone(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     wander(p, time_s, own, ALONE_M);
 }
 
-static void play_crowd(cm_feel_player *p, double time_s, carom_vec3 own)
+static void play_crowd(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     wander(p, time_s, own, CROWD_M);
 }
 
 // At the ball, at an angle that changes; now and then it draws back.
-static void play_ball(cm_feel_player *p, double time_s, carom_vec3 own)
+static void play_ball(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     carom_client_pose ball;
     if (carom_client_body_pose(p->client, carom_client_body_at(p->client, BALL), &ball) !=
@@ -99,7 +102,7 @@ static void play_ball(cm_feel_player *p, double time_s, carom_vec3 own)
         p->back_s = time_s + (p->away ? between(p, 0.25, 0.55) : between(p, 1.5, 3.5));
     }
     p->turn_s = time_s + between(p, 0.2, 1.0);
-    head_for(p, ball.position.x - own.x, ball.position.z - own.z);
+    head_for(p, ball.position.x - own->position.x, ball.position.z - own->position.z);
     // Within +-0.9 rad, by a sine and a cosine of its half.
     float t = (float)between(p, -0.483, 0.483); // tan(0.45)
     float s = 2.0f * t / (1.0f + t * t), c = (1.0f - t * t) / (1.0f + t * t);
@@ -109,7 +112,7 @@ static void play_ball(cm_feel_player *p, double time_s, carom_vec3 own)
 }
 
 // Both go to their sides of the origin, at rest by PRESS_S.
-static bool take_place(cm_feel_player *p, double time_s, carom_vec3 own)
+static bool take_place(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     float side = p->number == 0 ? 2.0f : -2.0f;
     if (time_s >= PRESS_S) {
@@ -117,17 +120,20 @@ static bool take_place(cm_feel_player *p, double time_s, carom_vec3 own)
         p->z = 0.0f;
         return false;
     }
-    p->x = cm_clamp(0.4f * (side - own.x), -0.4f, 0.4f);
-    p->z = cm_clamp(0.4f * (0.0f - own.z), -0.4f, 0.4f);
+    // Stiff and damped: friction holds a cube that is pushed by less than a tenth.
+    carom_vec3 to = cm_sub(cm_vec(side, own->position.y, 0.0f), own->position);
+    carom_vec3 push = cm_sub(cm_scale(4.0f, to), own->linear_velocity);
+    p->x = cm_clamp(push.x, -0.5f, 0.5f);
+    p->z = cm_clamp(push.z, -0.5f, 0.5f);
     return true;
 }
 
-static void play_press(cm_feel_player *p, double time_s, carom_vec3 own)
+static void play_press(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     (void)take_place(p, time_s, own);
 }
 
-static void play_press_again(cm_feel_player *p, double time_s, carom_vec3 own)
+static void play_press_again(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     if (take_place(p, time_s, own)) {
         return;
@@ -143,8 +149,8 @@ const cm_feel_game cm_feel_games[] = {
     {"alone", plane_scene, 1, play_alone},
     {"pushball", ball_scene, 2, play_ball},
     {"crowd", crowd_scene, 8, play_crowd},
-    {"pressing", plane_scene, 2, play_press},
-    {"pressing_again", plane_scene, 2, play_press_again},
+    {"pressing", press_scene, 2, play_press},
+    {"pressing_again", press_scene, 2, play_press_again},
     {NULL, NULL, 0, NULL},
 };
 

@@ -23,7 +23,7 @@ typedef struct cm_feel_game {
     const char *scene; // JSON
     uint32_t players;
     // Sets the player's x and z at `time_s` since the warm-up began; `own` is what it sees.
-    void (*play)(cm_feel_player *player, double time_s, carom_vec3 own);
+    void (*play)(cm_feel_player *player, double time_s, const carom_client_pose *own);
 } cm_feel_game;
 
 extern const cm_feel_game cm_feel_games[]; // ends with a NULL name

@@ -192,8 +192,10 @@ static void on_inputs(fake_server *s, const uint8_t *bytes, size_t size)
             continue;
         }
         int32_t lead = (int32_t)(((double)tick - (double)now - 1.0 + 1.0 - phase) * 16.0);
-        s->least_lead = !s->any_lead || lead < s->least_lead ? lead : s->least_lead;
-        s->any_lead = true;
+        if (i <= CM_LEAD_AGE) {
+            s->least_lead = !s->any_lead || lead < s->least_lead ? lead : s->least_lead;
+            s->any_lead = true;
+        }
         s->late += tick <= now;
         s->on_time += tick > now;
         s->input_of[tick % FAKE_HISTORY] = tick;
