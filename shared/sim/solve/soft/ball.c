@@ -11,11 +11,15 @@
 void cm_soft_pack_balls(const carom_world *world, cm_soft *soft)
 {
     const cm_joint *joints = cm_joints(world);
+    cm_soft_balls *path = NULL;
     for (uint32_t i = 0; i < soft->joints->ball_span.end; i++) {
         cm_soft_balls *g = &soft->joints->balls[i];
         memset(&g->ends, 0, sizeof g->ends);
         memset(g->impulse, 0, sizeof g->impulse + sizeof g->total);
         g->made = 0;
+        path = g->who.steps > 0 ? g : path;
+        g->turns = 0;
+        path->turns = path->turns || cm_soft_members_turn(soft, &g->who);
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
             const cm_joint *joint = &joints[g->who.slot[lane]];
             bool flipped = g->who.flipped[lane];

@@ -19,6 +19,8 @@ static void ball_prepare(cm_soft *soft, uint32_t first, uint32_t end)
             cm_fvec_store(g->gap, at, cm_fvec_load(g->ends.start.gap, at));
             pack_masses(soft, &g->who, &g->m, at);
         }
+        memcpy(g->start_inertia_a, g->m.inertia_a, sizeof g->start_inertia_a);
+        memcpy(g->start_inertia_b, g->m.inertia_b, sizeof g->start_inertia_b);
     }
 }
 
@@ -69,8 +71,9 @@ static inline cm_fvec ball_row(const cm_f l[9], uint32_t k)
 static inline void ball_factor_lanes(cm_soft_balls *g, bool begins, uint32_t at)
 {
     cm_f o[9], own[9], k[6], inverse_k[6];
+    const cm_soft_lanes *inertia_a = begins ? g->m.inertia_a : g[-1].m.inertia_b;
     cm_fvec ra = cm_fvec_load(g->ra, at), rb = cm_fvec_load(g->rb, at);
-    ball_response(LOAD(m.mass_a), g->m.inertia_a, at, ra, ra, o);
+    ball_response(LOAD(m.mass_a), inertia_a, at, ra, ra, o);
     ball_response(LOAD(m.mass_b), g->m.inertia_b, at, rb, rb, own);
     for (uint32_t i = 0, at_k = 0; i < 3; i++) {
         for (uint32_t j = i; j < 3; j++, at_k++) {
@@ -79,7 +82,7 @@ static inline void ball_factor_lanes(cm_soft_balls *g, bool begins, uint32_t at)
     }
     if (!begins) {
         cm_f l[9], before[6];
-        ball_response(LOAD(m.mass_a), g->m.inertia_a, at, ra, cm_fvec_load(g[-1].rb, at), o);
+        ball_response(LOAD(m.mass_a), inertia_a, at, ra, cm_fvec_load(g[-1].rb, at), o);
         for (uint32_t i = 0; i < 6; i++) {
             before[i] = cm_lanes_load(g[-1].mass[i] + at);
         }
@@ -192,23 +195,6 @@ static inline cm_fvec ball_push(const cm_soft *soft, cm_soft_balls *g, uint32_t 
     return change;
 }
 
-// Adds the response of one body to an impulse at r.
-static inline void ball_add(cm_f mass, const cm_soft_lanes *inertia, uint32_t at, cm_fvec r,
-                            cm_fvec impulse, cm_f s[8])
-{
-    cm_f i[6];
-    for (uint32_t k = 0; k < 6; k++) {
-        i[k] = cm_lanes_load(inertia[k] + at);
-    }
-    cm_fvec w = cm_fsym_mul(i, cm_fvec_cross(r, impulse));
-    s[0] = s[0] + mass * impulse.x;
-    s[1] = s[1] + mass * impulse.y;
-    s[2] = s[2] + mass * impulse.z;
-    s[3] = s[3] + w.x;
-    s[4] = s[4] + w.y;
-    s[5] = s[5] + w.z;
-}
-
 // The change of the joint `after` and of the joint `before` a body, either may be NULL. What cannot
 // be pushed keeps its row: zero times an infinite impulse is no number.
 static inline void ball_move_body(cm_soft *soft, const cm_soft_balls *before,
@@ -216,22 +202,34 @@ static inline void ball_move_body(cm_soft *soft, const cm_soft_balls *before,
                                   cm_fvec push)
 {
     const uint32_t *who = before ? before->who.b + at : after->who.a + at;
+    const cm_soft_lanes *inertia = before ? before->m.inertia_b : after->m.inertia_a;
+    cm_f mass = cm_lanes_load((before ? before->m.mass_b : after->m.mass_a) + at);
     float *rows = (float *)soft->bodies; // 16 floats a row
-    cm_f s[8], old[6];
+    cm_f zero = cm_lanes_set(0.0f);
+    cm_fvec impulse = {zero, zero, zero}, turn = impulse;
+    cm_f s[8], old[6], i[6];
     cm_lanes_gather(rows, 16, who, s);
     memcpy(old, s, sizeof old);
-    if (after) {
-        cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), pull);
-        ball_add(cm_lanes_load(after->m.mass_a + at), after->m.inertia_a, at,
-                 cm_fvec_load(after->ra, at), back, s);
+    for (uint32_t k = 0; k < 6; k++) {
+        i[k] = cm_lanes_load(inertia[k] + at);
     }
     if (before) {
-        ball_add(cm_lanes_load(before->m.mass_b + at), before->m.inertia_b, at,
-                 cm_fvec_load(before->rb, at), push, s);
+        impulse = push;
+        turn = cm_fvec_cross(cm_fvec_load(before->rb, at), push);
     }
+    if (after) {
+        impulse = cm_fvec_sub(impulse, pull);
+        turn = cm_fvec_sub(turn, cm_fvec_cross(cm_fvec_load(after->ra, at), pull));
+    }
+    cm_fvec w = cm_fsym_mul(i, turn);
+    s[0] = s[0] + mass * impulse.x;
+    s[1] = s[1] + mass * impulse.y;
+    s[2] = s[2] + mass * impulse.z;
+    s[3] = s[3] + w.x;
+    s[4] = s[4] + w.y;
+    s[5] = s[5] + w.z;
     if (before ? before->who.guarded : after->who.guarded) {
-        const float *mass = before ? before->m.mass_b : after->m.mass_a;
-        cm_mask pushed = cm_lanes_greater(cm_lanes_load(mass + at), cm_lanes_set(0.0f));
+        cm_mask pushed = cm_lanes_greater(mass, zero);
         for (uint32_t k = 0; k < 6; k++) {
             s[k] = cm_lanes_select(pushed, s[k], old[k]);
         }
@@ -239,16 +237,36 @@ static inline void ball_move_body(cm_soft *soft, const cm_soft_balls *before,
     cm_lanes_scatter(rows, 16, who, s);
 }
 
-// A joint that leads needs none: its equations are solved whole, whatever it did before.
+static inline void ball_warm_path(cm_soft *soft, const cm_soft_balls *path, uint32_t at)
+{
+    uint32_t steps = path->who.steps;
+    cm_fvec pull = cm_fvec_load(path->impulse, at), push = pull;
+    ball_move_body(soft, NULL, path, at, pull, push);
+    for (uint32_t i = 0; i < steps; i++) {
+        bool ends = i + 1 == steps;
+        push = pull;
+        pull = ends ? pull : cm_fvec_load(path[i + 1].impulse, at);
+        ball_move_body(soft, &path[i], ends ? NULL : &path[i + 1], at, pull, push);
+    }
+}
+
+// A path that leads needs none: its equations are solved whole, whatever it did before.
 static void ball_warm(cm_soft *soft, uint32_t first, uint32_t end)
 {
-    for (uint32_t i = first; i < end; i++) {
-        const cm_soft_balls *g = &soft->joints->balls[i];
-        for (uint32_t at = 0; !g->who.leads && at < CM_SOFT_LANES; at += CM_LANES) {
-            cm_fvec impulse = cm_fvec_load(g->impulse, at);
-            ball_move_body(soft, NULL, g, at, impulse, impulse);
-            ball_move_body(soft, g, NULL, at, impulse, impulse);
+    for (uint32_t i = first; i < end; i += soft->joints->balls[i].who.steps) {
+        const cm_soft_balls *path = &soft->joints->balls[i];
+        for (uint32_t at = 0; !path->who.leads && at < CM_SOFT_LANES; at += CM_LANES) {
+            ball_warm_path(soft, path, at);
         }
+    }
+}
+
+// The inertias of the joint's bodies where they are now; its a is the b of the joint before.
+static inline void ball_turn_inertias(cm_soft_balls *g, bool begins, uint32_t at, const arms *r)
+{
+    turn_inertias(g->start_inertia_b, at, r->turn_b, g->m.inertia_b);
+    if (begins) {
+        turn_inertias(g->start_inertia_a, at, r->turn_a, g->m.inertia_a);
     }
 }
 
@@ -268,6 +286,9 @@ static inline void ball_solve_path(cm_soft *soft, cm_soft_balls *path, uint32_t 
             cm_fvec_store(g->ra, at, r.ra);
             cm_fvec_store(g->rb, at, r.rb);
             cm_fvec_store(g->gap, at, r.gap);
+            if (path->turns) {
+                ball_turn_inertias(g, i == 0, at, &r);
+            }
         }
         if (relax || !path->made) {
             ball_factor_lanes(g, i == 0, at);

@@ -31,7 +31,7 @@ typedef struct cm_soft_members {
     uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
 } cm_soft_members;
 
-// Masses of both bodies for the passes; constant over the tick.
+// Masses of both bodies for the passes; those of groups that turn are made anew for each substep.
 typedef struct cm_soft_masses {
     cm_soft_lanes mass_a, inertia_a[6], mass_b, inertia_b[6]; // inverse
 } cm_soft_masses;
@@ -55,13 +55,15 @@ typedef struct cm_soft_balls {
     cm_soft_members who;
     cm_soft_masses m;
     cm_soft_ends ends;
+    cm_soft_lanes start_inertia_a[6], start_inertia_b[6]; // inverse, of the start of the tick
     cm_soft_lanes ra[3], rb[3], gap[3];
     cm_soft_lanes mass[6];     // inverse of the effective inverse mass, less what the path takes
     cm_soft_lanes coupling[9]; // that times the joint before's: rows of this joint, columns of that
     cm_soft_lanes right[3];    // of the equations, as far as they are eliminated
     cm_soft_lanes impulse[3], total[3];
-    uint32_t made; // 1: mass and coupling are those of the present poses
-    uint32_t pad[7];
+    uint32_t made;  // 1: mass and coupling are those of the present poses
+    uint32_t turns; // of a path's first group: some inertia is not alike about all axes
+    uint32_t pad[6];
 } cm_soft_balls;
 
 // A row of eight joints, packed for each substep; the turns are made from it.
@@ -97,6 +99,7 @@ _Static_assert(sizeof(cm_soft_pose) == 128, "scattered as four times eight float
 typedef struct cm_soft_rows {
     cm_soft_members who;
     cm_soft_masses m;
+    cm_soft_lanes start_inertia_a[6], start_inertia_b[6]; // inverse, of the start of the tick
     cm_soft_ends ends;
     union {
         struct {
@@ -110,8 +113,9 @@ typedef struct cm_soft_rows {
     uint8_t lane_singles[CM_SOFT_LANES], lane_rows[CM_SOFT_LANES];
     uint32_t locked; // some lane's body has locked axes; only then the next three count
     uint32_t made;   // 1: its block rows are those of the present poses
+    uint32_t turns;  // 1: some inertia is not alike about all axes
     cm_soft_lanes free_a[3], free_b[3];                // inverse masses along the world's axes
-    cm_soft_lanes locks;                               // 1: this lane's
+    cm_soft_lanes locks;                               // 1: this lane's; 2: some of them are turns
     uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state
     cm_soft_pose poses[CM_SOFT_LANES];
     // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
@@ -179,6 +183,16 @@ void cm_soft_pack_rows(cm_soft *soft);
 // Rows of a group at its poses.
 void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made made);
 void cm_soft_store_rows(carom_world *world, const cm_soft *soft);
+
+// True if inertias of a group's bodies are to be turned with them.
+static inline bool cm_soft_members_turn(const cm_soft *soft, const cm_soft_members *who)
+{
+    uint32_t round = 1;
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+        round &= soft->inertias[who->a[lane]].round & soft->inertias[who->b[lane]].round;
+    }
+    return !round;
+}
 
 static inline void cm_soft_put(cm_soft_lanes *to, uint32_t lane, carom_vec3 v)
 {

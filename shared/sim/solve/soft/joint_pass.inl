@@ -86,6 +86,40 @@ static inline void pack_masses(const cm_soft *soft, const cm_soft_members *who, 
     }
 }
 
+// T i T^T, of an inverse inertia whose body has turned by q.
+static inline void turned_inverse(cm_f i[6], quat q)
+{
+    cm_f one = cm_lanes_set(1.0f), two = cm_lanes_set(2.0f);
+    cm_f xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z, xy = q.x * q.y, xz = q.x * q.z;
+    cm_f yz = q.y * q.z, wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+    cm_fvec a = {one - two * (yy + zz), two * (xy + wz), two * (xz - wy)};
+    cm_fvec b = {two * (xy - wz), one - two * (xx + zz), two * (yz + wx)};
+    cm_fvec c = {two * (xz + wy), two * (yz - wx), one - two * (xx + yy)};
+    cm_fvec x = cm_fvec_mix(i[0], a, i[1], b, i[2], c);
+    cm_fvec y = cm_fvec_mix(i[1], a, i[3], b, i[4], c);
+    cm_fvec z = cm_fvec_mix(i[2], a, i[4], b, i[5], c);
+    i[0] = a.x * x.x + b.x * y.x + c.x * z.x;
+    i[1] = a.y * x.x + b.y * y.x + c.y * z.x;
+    i[2] = a.z * x.x + b.z * y.x + c.z * z.x;
+    i[3] = a.y * x.y + b.y * y.y + c.y * z.y;
+    i[4] = a.z * x.y + b.z * y.y + c.z * z.y;
+    i[5] = a.z * x.z + b.z * y.z + c.z * z.z;
+}
+
+// The inverse inertias of bodies that have turned. With those of the start of the tick slender
+// links that leave their plane gain energy.
+static inline void turn_inertias(const cm_soft_lanes *start, uint32_t at, quat q, cm_soft_lanes *to)
+{
+    cm_f i[6];
+    for (uint32_t k = 0; k < 6; k++) {
+        i[k] = cm_lanes_load(start[k] + at);
+    }
+    turned_inverse(i, q);
+    for (uint32_t k = 0; k < 6; k++) {
+        cm_lanes_store(to[k] + at, i[k]);
+    }
+}
+
 // The way of r's end in a turn by a quaternion, as cm_soft_turned.
 static inline cm_fvec turned_by(quat q, cm_fvec r)
 {
@@ -222,6 +256,8 @@ static void row_prepare(cm_soft *soft, uint32_t first, uint32_t end)
             store_quat(g->start_frame.b, at, multiply(qb, load_quat(g->body_frame.b, at)));
             pack_masses(soft, &g->who, &g->m, at);
         }
+        memcpy(g->start_inertia_a, g->m.inertia_a, sizeof g->start_inertia_a);
+        memcpy(g->start_inertia_b, g->m.inertia_b, sizeof g->start_inertia_b);
     }
 }
 
@@ -243,11 +279,27 @@ static inline void axes_of(quat q, cm_f out[9])
     out[8] = one - two * (xx + yy);
 }
 
+// None of a lane where a turn is locked: that inertia is zero along axes of the world.
+static inline quat free_turn(const cm_soft_rows *g, uint32_t at, quat turn)
+{
+    cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    if (!g->locked) {
+        return turn;
+    }
+    cm_mask bound = cm_lanes_greater(LOAD(locks), one);
+    return (quat){cm_lanes_select(bound, zero, turn.x), cm_lanes_select(bound, zero, turn.y),
+                  cm_lanes_select(bound, zero, turn.z), cm_lanes_select(bound, one, turn.w)};
+}
+
 // The poses of this substep, as the types take them.
 static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
 {
     const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     arms r = reach(soft, &g->who, &g->ends, at);
+    if (g->turns) {
+        turn_inertias(g->start_inertia_a, at, free_turn(g, at, r.turn_a), g->m.inertia_a);
+        turn_inertias(g->start_inertia_b, at, free_turn(g, at, r.turn_b), g->m.inertia_b);
+    }
     quat a = multiply(r.turn_a, load_quat(g->start_frame.a, at));
     quat b = multiply(r.turn_b, load_quat(g->start_frame.b, at));
     quat turn = multiply((quat){-a.x, -a.y, -a.z, a.w}, b);

@@ -84,7 +84,8 @@ static void pack_locks(const cm_soft *soft, cm_soft_rows *g)
         carom_vec3 one = cm_vec(1.0f, 1.0f, 1.0f);
         cm_soft_put(g->free_a, lane, cm_soft_pushed(a, 1.0f, one));
         cm_soft_put(g->free_b, lane, cm_soft_pushed(b, 1.0f, one));
-        g->locks[lane] = a->locks | b->locks ? 1.0f : 0.0f;
+        uint32_t locks = a->locks | b->locks;
+        g->locks[lane] = locks > CM_LOCKS_LINEAR ? 2.0f : locks ? 1.0f : 0.0f;
     }
 }
 
@@ -110,6 +111,7 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
         g->singles = singles > g->singles ? singles : g->singles;
         g->block = block > g->block ? block : g->block;
     }
+    g->turns = cm_soft_members_turn(soft, &g->who);
     pack_locks(soft, g);
     memset(g->rows, 0, (g->singles + g->block) * sizeof g->rows[0]);
     memset(g->single, 0, g->singles * sizeof g->single[0]);
