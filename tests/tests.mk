@@ -228,6 +228,12 @@ check-physics: $(OUT)/physics
 	@echo "SEED=$${SEED:-1}"
 	CAROM_TEST_COUNTS=full $(OUT)/physics --jobs $$(nproc)
 
+# What loads, stacks and speeds scenes are warned of, measured beside computed: see
+# shared/scene/strength.h.
+.PHONY: measure-strength
+measure-strength: $(OUT)/unit
+	CAROM_TEST_COUNTS=full $(OUT)/unit --filter 'strength/figures*' --verbose=1 2>&1 | grep ' Hz, \|mean\|FAIL\|Synth'
+
 # Several compilers and flags: the same whatever BUILD is.
 test-determinism:
 	tests/determinism/compare.sh quick

@@ -47,6 +47,17 @@ static void warn(const char *name, const char *db, const cm_scene *scene, int so
     free(warnings);
 }
 
+void cm_cli_warn_loads(const char *name, const char *db, int solver, const cm_scene *scene,
+                       const carom_world *world)
+{
+    cm_scene_error warnings[CM_SCENE_LOADS_MAX];
+    uint32_t count = cm_scene_loads(scene, world, solver, warnings, CM_SCENE_LOADS_MAX);
+    if (db == NULL && count > 0) {
+        cm_scene_find_lines_in(name, warnings, count);
+    }
+    cm_cli_scene_warnings(name, warnings, count);
+}
+
 int cm_cli_suit_scene(const char *name, const char *db, int solver, const cm_scene *scene)
 {
     cm_scene_error error;

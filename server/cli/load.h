@@ -15,6 +15,9 @@ int cm_cli_suit_scene(const char *name, const char *db, int solver, const cm_sce
 // An error found when a scene is used, and warnings whose lines are known, to stderr.
 void cm_cli_scene_error_at(const char *name, const char *db, cm_scene_error *error);
 void cm_cli_scene_warnings(const char *name, cm_scene_error *warnings, uint32_t count);
+// To stderr: what the scene's world, before its first step, will not stand with that solver.
+void cm_cli_warn_loads(const char *name, const char *db, int solver, const cm_scene *scene,
+                       const carom_world *world);
 
 // The message for a scene whose module is not known: of a file, with its line.
 void cm_cli_module_error(const char *name, const char *db, const cm_scene *scene);

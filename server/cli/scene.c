@@ -72,6 +72,7 @@ static int try_world(const char *file, const char *db, const cm_scene *scene, ui
     }
     if (result == CAROM_OK) {
         warn_overlaps(file, db, &run);
+        cm_cli_warn_loads(file, db, CM_SOLVER_OF_SCENE, scene, run.world);
     }
     int status = result == CAROM_OK ? try_keyframe(file, &run) : CM_STATUS_USAGE;
     cm_offline_destroy(&run);

@@ -248,6 +248,7 @@ static int create(sim *s)
         int status = fail(s->options.scene, result);
         return result == CAROM_ERROR_MEMORY ? status : CM_STATUS_USAGE;
     }
+    cm_cli_warn_loads(s->options.scene, s->options.db, solver_of(s), s->scene, s->run.world);
     carom_log said = cm_log_counters_log(&s->counters);
     carom_world_set_log(s->run.world, &said);
     if (s->options.timing) {

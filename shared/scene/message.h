@@ -113,4 +113,8 @@ bool cm_scene_expand_joints(cm_scene *scene, cm_check *check);
 // The def of a joint but for its bodies and what follows from where they stand.
 void cm_scene_joint_def(const Cm__Scene__Joint *joint, carom_joint_def *def);
 carom_result cm_scene_populate_joints(const cm_scene *scene, carom_world *world);
+// overlaps.c: $.bodies[3], or $.arrays[0] of one that an array made; half of a shape's least
+// thickness, 0 of hulls and planes.
+void cm_scene_body_path(const cm_scene *scene, uint32_t index, char *path, size_t size);
+float cm_shape_least(const carom_shape_def *shape);
 #endif

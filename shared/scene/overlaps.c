@@ -12,7 +12,7 @@
 #define PAIRS_MAX 1000u // told as "at least"
 #define FULL_MAX  100u  // answers of HITS_MAX, each of which may have cost as many as there are
 
-static float least_of(const carom_shape_def *shape)
+float cm_shape_least(const carom_shape_def *shape)
 {
     float box = shape->half_extents.x < shape->half_extents.y ? shape->half_extents.x
                                                               : shape->half_extents.y;
@@ -31,14 +31,15 @@ static float least_of(const carom_shape_def *shape)
 
 static bool can_shrink(const carom_shape_def *shape)
 {
-    return !shape->sensor && least_of(shape) > 4.0f * CAROM_SIZE_MIN;
+    return !shape->sensor && cm_shape_least(shape) > 4.0f * CAROM_SIZE_MIN;
 }
 
 // In the world's axes, and smaller.
 static carom_shape_def shrink(const carom_shape_def *from, const carom_body_state *body)
 {
     carom_shape_def shape = *from;
-    float tenth = 0.1f * least_of(from), by = tenth < CM_SCENE_OVERLAP ? tenth : CM_SCENE_OVERLAP;
+    float tenth = 0.1f * cm_shape_least(from),
+          by = tenth < CM_SCENE_OVERLAP ? tenth : CM_SCENE_OVERLAP;
     shape.radius -= by;
     shape.half_height -= from->type == CAROM_SHAPE_CYLINDER ? by : 0.0f;
     shape.half_extents = cm_sub(from->half_extents, cm_vec(by, by, by));
@@ -76,8 +77,7 @@ static bool counts(const cm_scene *scene, const carom_world *world, const carom_
            !is_joined(scene, body.index, hit->body.index);
 }
 
-// $.bodies[3], or $.arrays[0] of one that an array made.
-static void put_path(const cm_scene *scene, uint32_t index, char *path, size_t size)
+void cm_scene_body_path(const cm_scene *scene, uint32_t index, char *path, size_t size)
 {
     const Cm__Scene__Scene *message = scene->message;
     const Cm__Scene__Body *source = scene->bodies[index].source;
@@ -123,7 +123,7 @@ static uint32_t ask(const cm_scene *scene, const carom_world *world, uint32_t in
             }
             if (found++ == 0 && warning->path[0] == '\0') {
                 const char *other = cm_scene_body_name(scene, hits[i].body.index);
-                put_path(scene, index, warning->path, sizeof warning->path);
+                cm_scene_body_path(scene, index, warning->path, sizeof warning->path);
                 snprintf(warning->message, sizeof warning->message,
                          "'%.64s' is inside '%.64s' at the start, which drives them apart, "
                          "expected room between them",

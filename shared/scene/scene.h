@@ -118,4 +118,11 @@ carom_result cm_scene_populate(const cm_scene *scene, carom_world *world);
 uint32_t cm_scene_overlaps(const cm_scene *scene, const carom_world *world,
                            cm_scene_error *warning);
 
+// Finds what the scene's world, which that solver steps, will not stand: loads on chains, heavy
+// bodies on light ones, stacks of small things, bodies that pass through others, each with its
+// figure (loads.c). Returns the number of warnings written, of each kind the worst; lines are 0.
+#define CM_SCENE_LOADS_MAX 4u
+uint32_t cm_scene_loads(const cm_scene *scene, const carom_world *world, int solver,
+                        cm_scene_error *warnings, uint32_t capacity);
+
 #endif
