@@ -40,11 +40,13 @@ typedef struct cm_place {
 
 typedef struct cm_predict_slot {
     uint8_t simulated;   // else it stands still
-    uint8_t doubt;       // views in a row against which a body at rest differed
+    uint8_t blocked;     // a player's body that holds its place on the server: it stands still here
     uint8_t smooth;      // an offset is being worn off
     uint8_t was;         // type of the body on the server
     uint32_t generation; // of the body that this describes; 0: none
     uint32_t seen_tick;  // of the mirror's value that was compared
+    uint32_t doubt_tick; // of the first view in a row that a body at rest differed from; 0: none
+    carom_vec3 pushed;   // where the own body was when this one began to be blocked
     uint64_t touched;    // newest tick whose saved state has another type or place
     bool held;           // `before` is set
     cm_place before;     // what was shown before a correction

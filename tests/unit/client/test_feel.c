@@ -17,3 +17,35 @@ Test(client_feel, a_blackout_is_soon_forgotten)
         cr_expect_lt(f.lead_ticks, 4.0, "%s: %.1f ticks", paths[i], f.lead_ticks);
     }
 }
+
+// Two who press against each other stand still on the server; so they do on the clients, and every
+// view that says so is compared, also where it does not mention them.
+Test(client_feel, who_press_against_each_other_stand)
+{
+    static const char *const paths[] = {"perfect", "r60", "r200"};
+    for (uint32_t i = 0; i < 3; i++) {
+        cm_feel_figures f = feeling("pressing", paths[i], 1 + i, 5);
+        cr_expect_lt(f.own_p99_mm, 5.0, "%s: %.1f mm", paths[i], f.own_p99_mm);
+        cr_expect_lt(f.others_p99_mm, 5.0, "%s: %.1f mm", paths[i], f.others_p99_mm);
+        cr_expect_lt(f.pops_p99_mm, 5.0, "%s: %.1f mm", paths[i], f.pops_p99_mm);
+        cr_expect_geq(f.errors, 40, "%s: five views a second", paths[i]);
+    }
+    cm_feel_figures f = feeling("pressing_again", "perfect", 1, 10);
+    cr_expect_lt(f.own_p99_mm, 500.0, "%.1f mm", f.own_p99_mm);
+}
+
+static void play_push(cm_feel_player *p, double time_s, const carom_client_pose *own)
+{
+    cm_feel_game_find("pressing")->play(p, time_s < 7.0 ? 0.0 : time_s, own);
+    p->x = p->number == 1 && time_s >= 7.0 ? 0.0f : p->x;
+}
+
+// Who does nothing gives way at once: one who rests is not taken for one who holds on.
+Test(client_feel, who_does_nothing_is_pushed)
+{
+    cm_feel_game game = *cm_feel_game_find("pressing");
+    game.play = play_push;
+    cm_feel_figures f = feeling_of(&game, "r60", 1, 5);
+    cr_expect_lt(f.own_p99_mm, 200.0, "%.1f mm", f.own_p99_mm);
+    cr_expect_gt(f.own_max_mm, 20.0, "there was a push");
+}
