@@ -12,7 +12,7 @@ _Static_assert(CHOSEN_MAX <= CM_VIEW_ENTRIES_MAX, "a packet may hold no more ent
 
 void cm_packer_refill(cm_packer *packer, uint64_t tick)
 {
-    uint32_t least = packer->burst ? BURST_KBIT : 0;
+    uint32_t least = packer->burst > 0 ? BURST_KBIT : 0;
     uint32_t kbit = packer->budget_kbit > least ? packer->budget_kbit : least;
     int64_t rate = (int64_t)kbit * 125; // bytes a second
     packer->tokens += rate * (int64_t)(tick - packer->last_tick);
@@ -86,6 +86,7 @@ cm_sent_packet *cm_packer_fill(cm_packer *packer, cm_packer_view *view, bool fir
         cm_known_body *known = &view->known[entry->index];
         cm_encoder_put(&encoder, &chosen[i]);
         packer->entries++;
+        packer->burst -= packer->burst > 0;
         packer->unbased += entry->baseline_age == 0;
         packer->resent += cm_known_body_was_sent(known, &entry->body);
         cm_known_body_sent(known, &entry->body, packet->sequence);

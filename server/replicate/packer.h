@@ -14,8 +14,10 @@
 typedef struct cm_packer {
     uint32_t tick_rate, budget_kbit;
     uint64_t last_tick;
-    int64_t tokens;                    // bytes that may be sent, x tick_rate
-    bool burst;                        // until everything was sent once
+    int64_t tokens; // bytes that may be sent, x tick_rate
+    // Bodies to be sent beyond the budget: as many as waited for the first view. Where more moves
+    // than a burst carries, something always waits, and it would never end.
+    uint32_t burst;
     uint64_t entries, resent, unbased; // bodies sent; values sent before; without a baseline
 } cm_packer;
 

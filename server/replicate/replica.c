@@ -70,7 +70,7 @@ void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
         }
     }
     replica->packer.last_tick = snapshot->tick;
-    replica->packer.burst = true;
+    replica->packer.burst = UINT32_MAX;
     replica->public_acked = moment != NULL ? moment->public_version : snapshot->public_version;
 }
 
@@ -186,6 +186,8 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
                            .queue = gather(replica, snapshot),
                            .header = *header,
                            .packet_max = packet_max};
+    uint32_t waiting = view.queue.count;
+    replica->packer.burst = waiting < replica->packer.burst ? waiting : replica->packer.burst;
     if (public_due(replica, snapshot)) {
         put_public(&view.header, snapshot);
     }
@@ -203,7 +205,6 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
         out->count++;
         note_sent(replica, &view, packet);
     } while (view.queue.count > 0 && out->count < CM_VIEW_PACKETS_MAX);
-    replica->packer.burst = replica->packer.burst && view.queue.count > 0;
 }
 
 void cm_replica_stats_get(const cm_replica *replica, cm_replica_stats *stats)

@@ -234,6 +234,47 @@ Test(replicate, the_budget_is_kept_and_nothing_starves)
     close_bench(&b);
 }
 
+// More than the burst can carry moves all the time: the burst ends all the same, once as many
+// bodies went as waited for the first view.
+Test(replicate, the_burst_ends_where_everything_moves)
+{
+    enum { MANY = 1000, SECONDS = 6 };
+    static bench b;
+    open_bench(&b, 64, false);
+    cm_replica_destroy(b.replica);
+    cm_snapshot_free(&b.snapshot);
+    memset(&b.snapshot, 0, sizeof b.snapshot);
+    cr_assert(cm_snapshot_init(&b.snapshot, MANY));
+    b.snapshot.slots = MANY;
+    const cm_replica_def def = {
+        .slots = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 64};
+    cm_rng rng;
+    cm_rng_seed(&rng, 3);
+    for (uint32_t i = 0; i < SECONDS * VIEW_RATE; i++) {
+        for (uint32_t slot = 0; slot < MANY; slot++) {
+            float x = cm_rng_range(&rng, -60, 60), z = cm_rng_range(&rng, -60, 60);
+            set_body(&b, slot, cm_vec(x, cm_rng_range(&rng, 0, 50), z), cm_vec(0, 0, 1));
+        }
+        if (i == 0) { // and all have moved when the first view goes
+            b.replica = cm_replica_create(&def);
+            cm_replica_begin(b.replica, &b.snapshot, NULL);
+            continue;
+        }
+        b.bytes = i == VIEW_RATE ? 0 : b.bytes;
+        b.snapshot.tick += TICK_RATE / VIEW_RATE;
+        const cm_view_header header = {.tick = (uint32_t)b.snapshot.tick};
+        cm_replica_view(b.replica, &b.snapshot, &b.config, &header, nobody, CM_PACKET_MAX, &b.out);
+        for (uint32_t k = 0; k < b.out.count; k++) {
+            b.bytes += b.out.sizes[k] + CM_PACKET_OVERHEAD;
+            cm_replica_ack(b.replica, ++b.sequence, 0);
+        }
+    }
+    double kbit = (double)b.bytes * 8.0 / (SECONDS - 1) / 1000.0;
+    cr_expect_leq(kbit, 64.0 * 1.02, "%.0f kbit/s", kbit);
+    cr_expect_geq(kbit, 64.0 * 0.85, "%.0f kbit/s", kbit);
+    close_bench(&b);
+}
+
 Test(replicate, lost_packets_heal)
 {
     bench b;
