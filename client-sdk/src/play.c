@@ -213,7 +213,10 @@ static void predict(carom_client *client, double elapsed)
         clock < (double)client->input_tick && clock > 0.0 ? (uint64_t)clock : client->input_tick;
     predictor->render = cm_client_clock_render(&client->clock);
     predictor->news = predictor->news || client->news;
-    cm_predictor_refill(predictor, elapsed, client->clock.rtt_ticks + client->clock.view_interval);
+    // By the round trip, or as old as the newest view is, where the lead is longer.
+    double age = client->clock.rtt_ticks + client->clock.view_interval;
+    double lead = clock - (double)client->mirror->newest_tick;
+    cm_predictor_refill(predictor, elapsed, predictor->news && lead > age ? lead : age);
     cm_predictor_reconcile(predictor, tick);
     cm_predictor_advance(predictor, tick);
     cm_predictor_smooth(predictor, (double)(client->now_us - client->played_us) * 1.0e-6);

@@ -155,8 +155,8 @@ void cm_predictor_note_shown(cm_predictor *p)
 void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
 {
     double rate = p->mirror->tick_rate;
-    double half = 0.5 * rate < p->ring - 1.0 ? 0.5 * rate : p->ring - 1.0;
-    double most = age + FEW < half ? age + FEW : half;
+    double reach = p->ring - 1.0; // of the states kept
+    double most = age + FEW < reach ? age + FEW : reach;
     p->most = most < STEPS_MIN ? STEPS_MIN : most;
     double full = 2.0 * p->most;
     if (!p->ready) {

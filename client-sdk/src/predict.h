@@ -4,13 +4,15 @@
 // The bodies near the player's own are simulated; the others stand still where the mirror has them.
 // Each tick's state is kept until the server's view of that tick comes. If the view agrees (within
 // the quantisation) nothing is done; if it differs, that tick's state is restored and corrected,
-// and exactly the ticks since then are stepped again: at most half a second of them.
+// and exactly the ticks since then are stepped again, as far as the states kept reach: 2 s at 60
+// ticks a second, half a second at 1,000.
 //
-// The work has a budget of steps, refilled with time: at most a round trip and a few ticks in one
-// update. Updates that come rarely while it is spent shrink it, since the steps are then likely
-// what takes the time; frequent ones let it grow again within a third of a second. Work beyond the
-// budget is put off; then the bodies of the newest view are extrapolated in straight lines to a
-// later tick, and only the last few ticks are stepped. The prediction never falls behind its clock.
+// The work has a budget of steps, refilled with time: at most the lead, or a round trip, and a few
+// ticks in one update. Updates that come rarely while it is spent shrink it, since the steps are
+// then likely what takes the time; frequent ones let it grow again within a third of a second. Work
+// beyond the budget is put off; then the bodies of the newest view are extrapolated in straight
+// lines to a later tick, and only the last few ticks are stepped. The prediction never falls behind
+// its clock.
 //
 // The jump that a correction causes on the screen is smoothed, visually only.
 #ifndef CM_CLIENT_PREDICT_H

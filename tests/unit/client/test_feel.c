@@ -45,7 +45,16 @@ Test(client_feel, who_does_nothing_is_pushed)
 {
     cm_feel_game game = *cm_feel_game_find("pressing");
     game.play = play_push;
-    cm_feel_figures f = feeling_of(&game, "r60", 1, 5);
+    cm_feel_figures f = feeling_of(&game, cm_feel_path_find("r60"), 1, 5);
     cr_expect_lt(f.own_p99_mm, 200.0, "%.1f mm", f.own_p99_mm);
     cr_expect_gt(f.own_max_mm, 20.0, "there was a push");
+}
+
+// A lead of three quarters of a second: a correction steps all of it again.
+Test(client_feel, a_long_lead_is_predicted_too)
+{
+    const cm_feel_path far = {.name = "far",
+                              .link = {.latency_us = 350000, .jitter_us = 20000, .loss = 0.05f}};
+    cm_feel_figures f = feeling_of(cm_feel_game_find("alone"), &far, 1, 10);
+    cr_expect_lt(f.own_p99_mm, 5.0, "%.1f mm", f.own_p99_mm);
 }
