@@ -24,7 +24,7 @@ bench: all
 	$(OUT)/carom bench tests/scenes/seeds/lcp_ragdoll.json tests/scenes/seeds/lcp_chain_20.json
 	$(OUT)/carom bench $(sort $(wildcard tests/scenes/seeds/volume_pile_*.json))
 
-# Beside Bullet and ODE, and the scenes of games beside Bullet with limits that fail. For less:
+# Beside Bullet and ODE, and the scenes of games beside Bullet, with limits that fail. For less:
 # PEERS='--runs 1 tests/scenes/bench/A_pyramid20.json' PEER_GAMES='--runs 1 tests/scenes/games/jenga.json'.
 PEERS ?= $(wildcard tests/scenes/bench/*.json)
 PEER_GAMES ?= $(if $(filter command,$(firstword $(origin PEERS))),,--runs 3 --steps 600 $(wildcard tests/scenes/games/*.json))
@@ -44,6 +44,6 @@ $(OUT)/peers: $(PEER_OBJS) $(TESTED_OBJS)
 .PHONY: bench-peers
 bench-peers:
 	@if deploy/deps.sh peers && pkg-config --exists $(PEER_PKGS); then \
-	  $(MAKE) --no-print-directory $(OUT)/peers && $(OUT)/peers $(PEERS)$(if $(PEER_GAMES), && \
-	  $(OUT)/peers --games tests/bench/peers/limits.txt $(PEER_GAMES)); \
+	  $(MAKE) --no-print-directory $(OUT)/peers && $(OUT)/peers tests/bench/peers/limits.txt $(PEERS)$(if $(PEER_GAMES), && \
+	  $(OUT)/peers tests/bench/peers/limits.txt --games $(PEER_GAMES)); \
 	else echo "SKIPPED: libbullet-dev and libode-dev are not here and cannot be installed"; fi

@@ -56,9 +56,10 @@ const char *describe_ode();
 // Throws std::runtime_error for a file that cannot be read or holds more than a plain scene.
 Scene load_scene(const std::string &path);
 
-// The game scenes in ours and in Bullet, each figure held against a table: 1 if one is beyond it.
-int run_games(const std::string &table, unsigned runs, unsigned steps,
-              const std::vector<std::string> &paths);
+// The game scenes in ours and in Bullet, each figure held against its limit.
+class Limits;
+void run_games(Limits &limits, unsigned runs, unsigned steps,
+               const std::vector<std::string> &paths);
 
 } // namespace peers
 

@@ -1,25 +1,20 @@
 // The game scenes (tests/scenes/games) in our engine and in Bullet, in turn: time, and quality from
-// poses alone. peers --games LIMITS [--runs N] [--steps
-// N] SCENE.json ...
+// poses alone.
 //
 // Bullet's world is made from ours as a file became it, read through the public interface, so that
 // arrays, hulls and compounds need no second reader; the file itself is read for the limits of
 // hinges alone. All is kept awake, since what is measured is work; a scene that is named sleepers
-// may sleep in both. LIMITS is a table (limits.txt): ours over Bullet's time, and our quality; a
-// figure beyond its limit ends the program with status 1.
+// may sleep in both.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <stdexcept>
 
-#include <btBulletDynamicsCommon.h>
 #include <jansson.h>
 
-#include "engine.h"
+#include "bullet.h"
+#include "limits.h"
 
 extern "C" {
 #include "server/tools/bench/joints.h"
@@ -32,11 +27,6 @@ namespace peers {
 namespace {
 
 using Poses = std::vector<cm_quality_pose>;
-
-btVector3 vector_of(carom_vec3 v)
-{
-    return {v.x, v.y, v.z};
-}
 
 btTransform frame_of(carom_quat q, carom_vec3 p)
 {
@@ -113,12 +103,11 @@ struct Game {
     }
 };
 
-// As its users run it: dynamic tree, sequential impulses, 10 iterations, one step a tick.
 class BulletGame {
   public:
-    explicit BulletGame(const Game &game) : dt(1.0f / (float)carom_world_tick_rate(game.world))
+    explicit BulletGame(const Game &game)
+        : world(vector_of(carom_world_gravity(game.world)), 1.0 / carom_world_tick_rate(game.world))
     {
-        world.setGravity(vector_of(carom_world_gravity(game.world)));
         for (size_t i = 0; i < game.bodies.size(); i++) {
             add_body(game.bodies[i], game.shapes[i], game.may_sleep);
         }
@@ -131,27 +120,15 @@ class BulletGame {
         }
         json_decref(root);
     }
-    ~BulletGame()
-    {
-        for (auto &joint : joints) {
-            world.removeConstraint(joint.get());
-        }
-        for (auto &body : bodies) {
-            world.removeRigidBody(body.get());
-        }
-    }
     void step()
     {
-        world.stepSimulation(dt, 0);
+        world.step();
     }
     Poses poses() const
     {
         Poses poses;
-        for (size_t i = 0; i < bodies.size(); i++) {
-            const btTransform t = bodies[i]->getWorldTransform() * centers[i].inverse();
-            const btVector3 &p = t.getOrigin();
-            const btQuaternion q = t.getRotation();
-            poses.push_back({{p.x(), p.y(), p.z()}, {q.x(), q.y(), q.z(), q.w()}});
+        for (size_t i = 0; i < centers.size(); i++) {
+            poses.push_back(pose_of(world.bodies[i]->getWorldTransform() * centers[i].inverse()));
         }
         return poses;
     }
@@ -160,36 +137,18 @@ class BulletGame {
     // A shape in axes whose origin is the centre of mass; `local` is what is left of its place.
     btCollisionShape *make_shape(const carom_shape_def &def, btTransform &local)
     {
-        switch (def.type) {
-        case CAROM_SHAPE_SPHERE:
-            kept.push_back(std::make_unique<btSphereShape>(def.radius));
-            break;
-        case CAROM_SHAPE_CAPSULE:
-            kept.push_back(std::make_unique<btCapsuleShape>(def.radius, 2.0f * def.half_height));
-            break;
-        case CAROM_SHAPE_CYLINDER:
-            kept.push_back(std::make_unique<btCylinderShape>(
-                btVector3(def.radius, def.half_height, def.radius)));
-            break;
-        case CAROM_SHAPE_BOX:
-            kept.push_back(std::make_unique<btBoxShape>(vector_of(def.half_extents)));
-            break;
-        case CAROM_SHAPE_PLANE:
-            kept.push_back(std::make_unique<btStaticPlaneShape>(vector_of(def.normal), def.offset));
-            break;
-        default: {
-            uint32_t count = 0;
-            const carom_vec3 *points = carom_hull_vertices(def.hull, &count);
-            auto hull = std::make_unique<btConvexHullShape>();
-            for (uint32_t i = 0; i < count; i++) {
-                hull->addPoint(local * vector_of(points[i]), false);
-            }
-            hull->recalcLocalAabb();
-            kept.push_back(std::move(hull));
-            local.setIdentity();
+        if (def.type != CAROM_SHAPE_HULL) {
+            return world.keep(shape_of(def));
         }
+        uint32_t count = 0;
+        const carom_vec3 *points = carom_hull_vertices(def.hull, &count);
+        auto hull = std::make_unique<btConvexHullShape>();
+        for (uint32_t i = 0; i < count; i++) {
+            hull->addPoint(local * vector_of(points[i]), false);
         }
-        return kept.back().get();
+        hull->recalcLocalAabb();
+        local.setIdentity();
+        return world.keep(std::move(hull));
     }
 
     btCollisionShape *make_shapes(const std::vector<carom_shape_def> &defs,
@@ -205,8 +164,8 @@ class BulletGame {
                 return shape;
             }
             if (compound == nullptr) {
-                kept.push_back(std::make_unique<btCompoundShape>());
-                compound = static_cast<btCompoundShape *>(kept.back().get());
+                compound =
+                    static_cast<btCompoundShape *>(world.keep(std::make_unique<btCompoundShape>()));
             }
             compound->addChildShape(local, shape);
         }
@@ -225,23 +184,19 @@ class BulletGame {
         info.m_startWorldTransform = frame_of(def.orientation, def.position) * center;
         info.m_friction = shapes.front().friction; // both engines multiply
         info.m_restitution = shapes.front().restitution;
-        bodies.push_back(std::make_unique<btRigidBody>(info));
-        centers.push_back(center);
-        bodies.back()->setLinearVelocity(vector_of(def.linear_velocity));
-        bodies.back()->setAngularVelocity(vector_of(def.angular_velocity));
-        if (!sleeps) {
-            bodies.back()->setActivationState(DISABLE_DEACTIVATION);
-        }
         // A negative group does not meet itself: a bit of its own.
         const int32_t group = shapes.front().group;
-        const int bit = group < 0 ? 1 << (6 + -group % 24) : 1;
-        const int mask = shapes.front().mask == 0 ? 0 : group < 0 ? ~bit : -1;
-        world.addRigidBody(bodies.back().get(), bit, mask);
+        const bool none = shapes.front().mask == 0;
+        const int bit = group < 0 ? 1 << (6 + -group % 24) : none ? 1 : 0;
+        btRigidBody &body = world.add(info, sleeps, bit, none ? 0 : ~bit);
+        body.setLinearVelocity(vector_of(def.linear_velocity));
+        body.setAngularVelocity(vector_of(def.angular_velocity));
+        centers.push_back(center);
     }
 
     btRigidBody *body_of(carom_body_id id, btTransform &to_local)
     {
-        btRigidBody *body = id.generation == 0 ? nullptr : bodies.at(id.index).get();
+        btRigidBody *body = id.generation == 0 ? nullptr : world.bodies.at(id.index).get();
         to_local =
             body == nullptr ? btTransform::getIdentity() : body->getWorldTransform().inverse();
         return body;
@@ -253,10 +208,10 @@ class BulletGame {
         btRigidBody *first = body_of(s.body_a, a), *second = body_of(s.body_b, b);
         const btVector3 anchor = vector_of(s.anchor_a), axis = vector_of(s.axis);
         if (s.type == CAROM_JOINT_BALL && first != nullptr) {
-            joints.push_back(
+            world.join(
                 std::make_unique<btPoint2PointConstraint>(*first, *second, a * anchor, b * anchor));
         } else if (s.type == CAROM_JOINT_BALL) {
-            joints.push_back(std::make_unique<btPoint2PointConstraint>(*second, b * anchor));
+            world.join(std::make_unique<btPoint2PointConstraint>(*second, b * anchor));
         } else if (s.type == CAROM_JOINT_HINGE) {
             auto hinge = first != nullptr
                              ? std::make_unique<btHingeConstraint>(*first, *second, a * anchor,
@@ -268,23 +223,14 @@ class BulletGame {
                 hinge->setLimit((float)json_number_value(json_array_get(limits, 0)),
                                 (float)json_number_value(json_array_get(limits, 1)));
             }
-            joints.push_back(std::move(hinge));
+            world.join(std::move(hinge));
         } else {
             throw std::runtime_error("a joint other than ball and hinge");
         }
-        world.addConstraint(joints.back().get(), true);
     }
 
-    btScalar dt;
-    btDefaultCollisionConfiguration configuration;
-    btCollisionDispatcher dispatcher{&configuration};
-    btDbvtBroadphase broadphase;
-    btSequentialImpulseConstraintSolver solver;
-    btDiscreteDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
-    std::vector<std::unique_ptr<btCollisionShape>> kept;
-    std::vector<std::unique_ptr<btRigidBody>> bodies;
+    BulletWorld world;
     std::vector<btTransform> centers; // of mass, in the body
-    std::vector<std::unique_ptr<btTypedConstraint>> joints;
 };
 
 // What is printed, and held against limits.
@@ -373,62 +319,23 @@ double median(std::vector<double> values)
     return summary.median;
 }
 
-struct Limits {
-    double ratio, overlap_mm, joint_mm, fell, fastest;
-};
-
-std::map<std::string, Limits> read_limits(const std::string &path)
-{
-    std::ifstream file(path);
-    std::map<std::string, Limits> limits;
-    std::string line, name;
-    while (std::getline(file, line)) {
-        std::istringstream words(line);
-        Limits l{};
-        if (words >> name && name[0] != '#' &&
-            words >> l.ratio >> l.overlap_mm >> l.joint_mm >> l.fell >> l.fastest) {
-            limits[name] = l;
-        }
-    }
-    return limits;
-}
-
-// Prints the row; how many of its figures are beyond their limit.
-int tell(const Game &game, const Outcome &ours, const Outcome &theirs, const Limits *limits)
+void tell(const Game &game, const Outcome &ours, const Outcome &theirs, Limits &limits)
 {
     const double a = median(ours.means), b = median(theirs.means);
-    const double figures[] = {a / b, 1e3 * ours.overlap, 1e3 * ours.joint, (double)ours.fell,
-                              ours.fastest};
-    const char *names[] = {"time", "overlap", "joint", "fell", "fastest"};
     std::printf("%-16s %8.4f %8.4f %6.2f | %8.2f %7.2f %5u %8.4f | %8.2f %7.2f %5u %8.4f",
                 game.name.c_str(), a, b, a / b, 1e3 * ours.overlap, 1e3 * ours.joint, ours.fell,
                 ours.fastest, 1e3 * theirs.overlap, 1e3 * theirs.joint, theirs.fell,
                 theirs.fastest);
-    int failed = limits == nullptr;
-    if (limits == nullptr) {
-        std::printf("  NO LIMITS");
-    } else {
-        const double most[] = {limits->ratio, limits->overlap_mm, limits->joint_mm, limits->fell,
-                               limits->fastest};
-        for (int i = 0; i < 5; i++) {
-            if (!(figures[i] <= most[i])) {
-                std::printf("  %s above %g", names[i], most[i]);
-                failed++;
-            }
-        }
-    }
+    limits.hold(game.name,
+                {{a / b, 1e3 * ours.overlap, 1e3 * ours.joint, (double)ours.fell, ours.fastest}});
     std::printf("\n");
     std::fflush(stdout);
-    return failed;
 }
 
 } // namespace
 
-int run_games(const std::string &table, unsigned runs, unsigned steps,
-              const std::vector<std::string> &paths)
+void run_games(Limits &limits, unsigned runs, unsigned steps, const std::vector<std::string> &paths)
 {
-    const std::map<std::string, Limits> limits = read_limits(table);
-    int failed = 0;
     std::printf("\n%u steps, median of %u runs; overlap and worst joint, mm; bodies that fell; the "
                 "fastest, m/s\n%-16s %8s %8s %6s | %-31s | %-31s\n",
                 steps, runs, "ms a step", "carom", "bullet", "ratio", "carom", "bullet");
@@ -446,11 +353,8 @@ int run_games(const std::string &table, unsigned runs, unsigned steps,
                 game, steps, [&] { carom_world_step(game.world); }, [&] { return game.poses(); },
                 ours);
         }
-        auto found = limits.find(game.name);
-        failed += tell(game, ours, theirs, found == limits.end() ? nullptr : &found->second);
+        tell(game, ours, theirs, limits);
     }
-    std::printf("%d figures beyond their limits (%s)\n", failed, table.c_str());
-    return failed > 0;
 }
 
 } // namespace peers

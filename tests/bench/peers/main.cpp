@@ -1,14 +1,16 @@
 // Our engine beside Bullet and ODE: the same scenes, the same core, in turn, thread CPU time of
-// each step, and one judge of quality for all (server/bench/quality.h). peers [--runs N] [--steps
-// N]
-// [--from N] [SCENE.json ...]; or, for the scenes of games, peers --games LIMITS [--runs N]
-// [--steps N] SCENE.json ... (games.cpp).
+// each step, and one judge of quality for all (server/bench/quality.h).
+//   peers LIMITS [--runs N] [--steps N] [--from N] SCENE.json ...
+//   peers LIMITS --games [--runs N] [--steps N] SCENE.json ...     the scenes of games (games.cpp)
+// A figure beyond its limit in the table LIMITS ends the program with status 1; a target that is
+// missed is printed.
 //
 // Quote ratios, not times: a machine's speed drifts by tens of percent, but the engines take turns
 // within seconds of each other. Each time is the median over the runs of the mean over steps from
 // --from on. Overlaps, and the energies at the end, come from poses alone, so that every engine is
 // measured in the same way.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +19,7 @@
 #include <sched.h>
 
 #include "engine.h"
+#include "limits.h"
 #include "server/tools/bench/samples.h"
 
 namespace {
@@ -35,14 +38,6 @@ const Maker MAKERS[] = {
     {"ode", make_ode, describe_ode},
 };
 constexpr size_t ENGINES = sizeof MAKERS / sizeof MAKERS[0];
-
-// Our time over Bullet's that the project wants to reach, by the scene's name up to '_'.
-struct Target {
-    const char *scene;
-    double ratio;
-};
-const Target TARGETS[] = {{"A", 0.12}, {"B0", 0.12}, {"B", 0.20}, {"C", 0.16},
-                          {"D", 0.15}, {"E", 0.13},  {"F", 0.11}};
 
 // Steps of the first run at which overlaps are looked at.
 constexpr unsigned WATCH_FROM = 60, WATCH_TO = 360, WATCH_EVERY = 5;
@@ -170,7 +165,7 @@ double median(std::vector<double> values)
     return summary.median;
 }
 
-void print_row(const Scene &scene, const Figures *figures)
+void print_row(const Scene &scene, const Figures *figures, Limits &limits)
 {
     size_t moving = 0;
     for (const Body &body : scene.bodies) {
@@ -184,17 +179,10 @@ void print_row(const Scene &scene, const Figures *figures)
             std::printf(" %8s", "-");
         }
     }
-    std::string key = scene.name.substr(0, scene.name.find('_'));
-    double target = 0.0;
-    for (const Target &t : TARGETS) {
-        target = key == t.scene ? t.ratio : target;
-    }
-    if (figures[0].ran && figures[1].ran) {
-        std::printf("  %6.2f", median(figures[0].means) / median(figures[1].means));
-    } else {
-        std::printf("  %6s", "-");
-    }
-    std::printf(" %6.2f ", target);
+    const double ratio = figures[0].ran && figures[1].ran
+                             ? median(figures[0].means) / median(figures[1].means)
+                             : NAN;
+    std::printf("  %6.2f ", ratio);
     for (size_t e = 0; e < ENGINES; e++) {
         const cm_quality &q = figures[e].quality;
         if (figures[e].ran) {
@@ -205,6 +193,8 @@ void print_row(const Scene &scene, const Figures *figures)
             std::printf(" | %6s %5s %6s %6s %7s %8s", "-", "-", "-", "-", "-", "-");
         }
     }
+    limits.hold(scene.name,
+                {{ratio, 1e3 * figures[0].worst, 1e3 * figures[0].quality.joint_error, 0.0, 0.0}});
     std::printf("\n");
     std::fflush(stdout);
 }
@@ -219,12 +209,11 @@ void print_head(const Options &options)
     std::printf("quality after the last step: worst and mean penetration, mm; the deepest of steps "
                 "%u to %u, mm; highest body, m; worst joint error, mm; kinetic energy, J/kg\n\n",
                 WATCH_FROM, WATCH_TO);
-    std::printf("%-15s %5s %8s %8s %8s  %6s %6s ", "ms a step", "", "carom", "bullet", "ode",
-                "ratio", "target");
+    std::printf("%-15s %5s %8s %8s %8s  %6s ", "ms a step", "", "carom", "bullet", "ode", "ratio");
     for (const Maker &maker : MAKERS) {
         std::printf(" | %-43s", maker.name);
     }
-    std::printf("\n%-15s %5s %8s %8s %8s  %6s %6s ", "scene", "moves", "", "", "", "c/b", "");
+    std::printf("\n%-15s %5s %8s %8s %8s  %6s ", "scene", "moves", "", "", "", "c/b");
     for (size_t e = 0; e < ENGINES; e++) {
         std::printf(" | %6s %5s %6s %6s %7s %8s", "worst", "mean", "deepest", "top", "joint",
                     "energy");
@@ -278,12 +267,17 @@ int main(int argc, char **argv)
 {
     int status = 0;
     try {
-        if (argc > 2 && std::strcmp(argv[1], "--games") == 0) {
-            Options games = read_options(argc - 2, argv + 2);
-            stay_on_this_core();
-            return run_games(argv[2], games.runs, games.steps, games.scenes);
+        if (argc < 2) {
+            throw std::runtime_error("expected a table of limits");
         }
-        const Options options = read_options(argc, argv);
+        const bool games = argc > 2 && std::strcmp(argv[2], "--games") == 0;
+        const Options options = read_options(argc - 1 - games, argv + 1 + games);
+        Limits limits(argv[1]);
+        if (games) {
+            stay_on_this_core();
+            run_games(limits, options.runs, options.steps, options.scenes);
+            return limits.finish();
+        }
         stay_on_this_core();
         print_head(options);
         for (const std::string &path : options.scenes) {
@@ -304,8 +298,9 @@ int main(int argc, char **argv)
                     }
                 }
             }
-            print_row(scene, figures);
+            print_row(scene, figures, limits);
         }
+        status = std::max(status, limits.finish());
     } catch (const std::exception &problem) {
         std::fprintf(stderr, "peers: %s\n", problem.what());
         return 2;
