@@ -34,6 +34,8 @@ carom_client_def carom_default_client_def(void)
     def.unstable_ms = UNSTABLE_MS;
     def.reconnect = true;
     def.predict_radius = PREDICT_RADIUS;
+    def.smoothing_s = CM_SMOOTHING_S;
+    def.snap_distance = CM_SNAP_M;
     return def;
 }
 
@@ -90,6 +92,12 @@ static carom_result check_def(const carom_client_def *def)
     }
     if (!(def->predict_radius >= 0.0f && def->predict_radius <= 1.0e6f)) { // also refuses NaN
         return refuse(def, "predict_radius", "0 to 1e6 m");
+    }
+    if (!(def->smoothing_s >= 0.0f && def->smoothing_s <= 10.0f)) {
+        return refuse(def, "smoothing_s", "0 to 10 s");
+    }
+    if (!(def->snap_distance >= 0.0f && def->snap_distance <= 1.0e6f)) {
+        return refuse(def, "snap_distance", "0 to 1e6 m");
     }
     if (def->module != NULL && !carom_module_is_valid(def->module, &error)) {
         return refuse_module(def, &error);
@@ -564,23 +572,34 @@ uint32_t carom_client_roster(const carom_client *client, carom_client_roster_row
     return client->roster_count;
 }
 
+// The world whose bodies are drawn: the prediction's, where there is one.
+static const carom_world *drawn_world(const carom_client *client)
+{
+    const cm_predictor *p = client->predictor;
+    return p != NULL && cm_predictor_knows(p) ? p->world : client->mirror->world;
+}
+
 carom_body_id carom_client_own_body(const carom_client *client)
 {
-    carom_body_id none = {0, 0};
-    return client->mirror != NULL
-               ? cm_game_player_body(client->mirror->game, client->mirror->player)
-               : none;
+    const carom_body_id none = {0, 0};
+    const cm_predictor *p = client->predictor;
+    if (client->mirror == NULL) {
+        return none;
+    }
+    return p != NULL && cm_predictor_knows(p)
+               ? cm_predictor_own(p)
+               : cm_game_player_body(client->mirror->game, client->mirror->player);
 }
 
 uint32_t carom_client_body_slots(const carom_client *client)
 {
-    return client->mirror != NULL ? carom_world_body_slots(client->mirror->world) : 0;
+    return client->mirror != NULL ? carom_world_body_slots(drawn_world(client)) : 0;
 }
 
 carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot)
 {
     carom_body_id none = {0, 0};
-    return client->mirror != NULL ? carom_world_body_at(client->mirror->world, slot) : none;
+    return client->mirror != NULL ? carom_world_body_at(drawn_world(client), slot) : none;
 }
 
 carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
@@ -594,13 +613,16 @@ carom_result carom_client_body_pose(const carom_client *client, carom_body_id bo
         return CAROM_ERROR_STATE;
     }
     carom_body_state state;
-    carom_result result = carom_body_get(client->mirror->world, body, &state);
+    double ahead = cm_client_clock_predicted(&client->clock);
+    carom_result result = carom_body_get(drawn_world(client), body, &state);
     if (result != CAROM_OK) {
         return result;
     }
-    if (client->predictor != NULL &&
-        cm_predictor_pose(client->predictor, body, cm_client_clock_predicted(&client->clock),
-                          pose)) {
+    if (client->predictor != NULL && cm_predictor_pose(client->predictor, body, ahead, pose)) {
+        return CAROM_OK;
+    }
+    if (carom_body_get(client->mirror->world, body, &state) != CAROM_OK) {
+        cm_predictor_spawned(client->predictor, &state, ahead, pose);
         return CAROM_OK;
     }
     if (!cm_interp_pose(&client->interp, body, cm_client_clock_render(&client->clock),

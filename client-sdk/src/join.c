@@ -99,6 +99,8 @@ static void welcome(carom_client *client, const cm_control *control)
     }
     if (client->predictor != NULL) {
         client->predictor->events = &client->events;
+        client->predictor->smoothing_s = client->def.smoothing_s;
+        client->predictor->snap_m = client->def.snap_distance;
     }
     if (!built) {
         cm_client_end(client, CAROM_REASON_SCENE_REFUSED);

@@ -8,12 +8,11 @@
 #include "shared/base/memory.h"
 #include "shared/base/vec.h"
 
-#define SMOOTH_S     0.04f // time constant: gone to 8% in 100 ms
-#define BEYOND_S     0.1f  // past the newest predicted state
-#define SLOW_S       0.06  // between two updates
-#define GROW_S       0.3   // from nothing to the full budget
-#define RATE_MIN     0.25  // steps a tick
-#define FEW          8.0   // steps above the age of a view
+#define BEYOND_S     0.1f // past the newest predicted state
+#define SLOW_S       0.06 // between two updates
+#define GROW_S       0.3  // from nothing to the full budget
+#define RATE_MIN     0.25 // steps a tick
+#define FEW          8.0  // steps above the age of a view
 #define STEPS_MIN    16.0
 #define OFFSET_SMALL 1.0e-4f
 
@@ -56,6 +55,8 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
     p->interp = interp;
     p->log = log;
     p->radius = radius;
+    p->smoothing_s = CM_SMOOTHING_S;
+    p->snap_m = CM_SNAP_M;
     uint32_t half_second = mirror->tick_rate / 2 + 1;
     p->ring = half_second < CM_PREDICT_TICKS_MIN ? CM_PREDICT_TICKS_MIN
               : half_second < CM_PREDICT_TICKS   ? half_second
@@ -198,7 +199,9 @@ static float fade(float x)
 
 void cm_predictor_smooth(cm_predictor *p, double seconds)
 {
-    float keep = fade((float)(seconds > 1.0 ? 1.0 : seconds) / SMOOTH_S);
+    float keep = p->smoothing_s > 0.0f
+                     ? fade((float)(seconds > 1.0 ? 1.0 : seconds) / p->smoothing_s)
+                     : 0.0f;
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
         if (!slot->smooth) {
@@ -255,4 +258,30 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
     pose->predicted = true;
     cm_predictor_offset(p, body, pose);
     return true;
+}
+
+bool cm_predictor_knows(const cm_predictor *p)
+{
+    return p->ready && p->structure == p->mirror->structure;
+}
+
+carom_body_id cm_predictor_own(const cm_predictor *p)
+{
+    const carom_body_id none = {0, 0};
+    carom_body_id own = cm_game_player_body(p->game, p->mirror->player);
+    return carom_body_is_valid(p->world, own) ? own : none;
+}
+
+void cm_predictor_spawned(const cm_predictor *p, const carom_body_state *state, double tick,
+                          carom_client_pose *pose)
+{
+    float rate = (float)p->mirror->tick_rate;
+    float late = (float)(tick - (double)cm_predictor_tick(p)) - 1.0f;
+    float seconds = cm_clamp(late / rate, -1.0f / rate, BEYOND_S);
+    pose->position = cm_mul_add(state->position, seconds, state->linear_velocity);
+    pose->orientation =
+        cm_quat_integrate(state->orientation, cm_scale(seconds, state->angular_velocity));
+    pose->linear_velocity = state->linear_velocity;
+    pose->angular_velocity = state->angular_velocity;
+    pose->predicted = true;
 }

@@ -26,6 +26,8 @@
 // States kept: half a second, and 128 at the least.
 #define CM_PREDICT_TICKS     512u // most
 #define CM_PREDICT_TICKS_MIN 128u
+#define CM_SMOOTHING_S       0.04f // unless the client says otherwise
+#define CM_SNAP_M            2.0f
 #define CM_INPUT_TICKS       512u // own inputs remembered
 
 // Own inputs by tick; a tick that has none of its own has the last one before it.
@@ -48,6 +50,7 @@ typedef struct cm_predict_slot {
     uint32_t generation; // of the body that this describes; 0: none
     uint32_t seen_tick;  // of the mirror's value that was compared
     uint32_t doubt_tick; // of the first view in a row that a body at rest differed from; 0: none
+    uint32_t apart_tick; // of the first view in a row with another body in this slot; 0: none
     carom_vec3 pushed;   // where the own body was when this one began to be blocked
     uint64_t touched;    // newest tick whose saved state has another type or place
     bool held;           // `before` is set
@@ -79,11 +82,12 @@ typedef struct cm_predictor {
     cm_timeline *timeline; // the game's: own inputs and states by tick
     carom_world *world;
     float radius;
-    bool ready;       // a state exists
-    bool rebuild;     // the next view starts anew from the mirror
-    uint64_t seen;    // newest view tick whose error was noted
-    uint64_t handled; // newest view tick that was compared
-    uint64_t rounds;  // reconciliations looked at
+    float smoothing_s, snap_m; // of jumps that corrections cause
+    bool ready;                // a state exists
+    bool rebuild;              // the next view starts anew from the mirror
+    uint64_t seen;             // newest view tick whose error was noted
+    uint64_t handled;          // newest view tick that was compared
+    uint64_t rounds;           // reconciliations looked at
     uint32_t structure;
     bool news;                 // a view has not been compared yet
     uint64_t compared;         // tick at which a view last was
@@ -121,6 +125,13 @@ bool cm_predictor_pose(const cm_predictor *predictor, carom_body_id body, double
                        carom_client_pose *pose);
 // The body at the newest tick predicted; false likewise.
 bool cm_predictor_state(const cm_predictor *predictor, carom_body_id body, carom_body_state *state);
+// The prediction's bodies are those to be drawn: what it destroyed is gone, though no view says so
+// yet, and what it spawned is there. False while it is not ready, or older than a world change.
+bool cm_predictor_knows(const cm_predictor *predictor);
+carom_body_id cm_predictor_own(const cm_predictor *predictor); // null where it is gone
+// The pose of one that it spawned, which no view has had yet: as cm_predictor_pose.
+void cm_predictor_spawned(const cm_predictor *predictor, const carom_body_state *state, double tick,
+                          carom_client_pose *pose);
 // Adds what is left of a smoothed jump to the pose of a body that is not simulated.
 void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
                          carom_client_pose *pose);

@@ -20,7 +20,7 @@
 #define DOUBT_S       0.25f // that a body at rest may differ
 #define LET_GO_M      0.5f  // from where the own body pushed a blocked one
 #define LEAVE_FACTOR  1.25f // of the radius
-#define JUMP_MAX      2.0f  // m: further is not smoothed
+#define GONE_S        0.5f  // that a body may be there in the mirror alone, or here alone
 #define CARRY_S       0.25f // a neighbour, from its view to the predicted tick
 #define REST_SPEED    0.05f // m/s, rad/s
 #define WAIT_S        0.25f // that a view may wait until the budget can pay for it
@@ -195,7 +195,7 @@ static void hold_shown(cm_predictor *p, uint64_t tick)
 }
 
 // The difference between what was shown and what is now becomes the offset.
-static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown)
+static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown, float snap_m)
 {
     slot->offset = cm_sub(shown.position, now.position);
     slot->turn = cm_quat_mul(shown.orientation, cm_quat_conjugate(now.orientation));
@@ -205,7 +205,7 @@ static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown)
         slot->turn = opposite;
     }
     slot->smooth = 1;
-    if (cm_length(slot->offset) > JUMP_MAX) {
+    if (cm_length(slot->offset) > snap_m) {
         slot->smooth = 0;
         slot->offset = cm_vec(0.0f, 0.0f, 0.0f);
         slot->turn = cm_quat_identity();
@@ -219,7 +219,7 @@ static void smooth_corrected(cm_predictor *p)
         carom_body_id id = {i, slot->generation};
         carom_body_state state;
         if (slot->held && slot->simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
-            smooth_from(slot, cm_predictor_place(&state), slot->before);
+            smooth_from(slot, cm_predictor_place(&state), slot->before, p->snap_m);
         }
     }
 }
@@ -238,13 +238,13 @@ static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint6
     slot->blocked = 0;
     put(p, id, cm_predictor_tick(p));
     if (!simulated && known && slot->held) {
-        smooth_from(slot, place, slot->before);
+        smooth_from(slot, place, slot->before, p->snap_m);
     } else if (simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
         slot->previous = cm_predictor_place(&state);
         if (known) {
             slot->held = true;
             slot->before = place;
-            smooth_from(slot, slot->previous, place);
+            smooth_from(slot, slot->previous, place, p->snap_m);
         }
     }
     slot->doubt_tick = 0;
@@ -310,6 +310,7 @@ static void start_body(cm_predictor *p, carom_body_id own, uint32_t index, carom
         slot->turn = cm_quat_identity();
     }
     slot->generation = id.generation;
+    slot->apart_tick = 0;
     if (carom_body_id_is_null(id)) {
         return;
     }
@@ -450,12 +451,39 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
     return true;
 }
 
+static carom_body_id body_at(const carom_world *world, uint32_t slot)
+{
+    const carom_body_id none = {0, 0};
+    return slot < carom_world_body_slots(world) ? carom_world_body_at(world, slot) : none;
+}
+
+// A slot has the same body here as on the server. If not, a message may be late that says so; but a
+// value of this very tick says that the body lives, and after a while the prediction was wrong.
+static bool is_same_body(cm_predictor *p, uint32_t index)
+{
+    cm_predict_slot *slot = &p->slots[index];
+    const cm_mirror_body *mine = &p->mirror->bodies[index];
+    carom_body_id there = body_at(p->mirror->world, index);
+    if (carom_body_id_equal(body_at(p->world, index), there)) {
+        slot->apart_tick = 0;
+        return true;
+    }
+    uint32_t tick = (uint32_t)cm_predictor_tick(p);
+    slot->apart_tick = slot->apart_tick > 0 ? slot->apart_tick : tick;
+    bool lives = !carom_body_id_is_null(there) && mine->known && mine->tick == tick;
+    float ticks = (float)(tick - slot->apart_tick);
+    p->rebuild = p->rebuild || lives || ticks >= GONE_S * (float)p->mirror->tick_rate;
+    return false;
+}
+
 // Compares every body of the view; true if a simulated one was corrected.
 static bool compare(cm_predictor *p, carom_body_id own, uint64_t newest)
 {
     bool corrected = false;
-    uint32_t slots = carom_world_body_slots(p->mirror->world);
-    for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
+    for (uint32_t i = 0; i < p->mirror->slots; i++) {
+        if (!is_same_body(p, i)) {
+            continue;
+        }
         cm_predict_slot *slot = &p->slots[i];
         const cm_mirror_body *mine = &p->mirror->bodies[i];
         if (slot->generation == 0) {
@@ -508,6 +536,9 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     }
     touch_again(p);
     bool corrected = compare(p, own, newest);
+    if (p->rebuild) {
+        return false; // it spawned or destroyed what the server did not
+    }
     corrected = compare_public(p) || corrected;
     if (p->rounds % MEMBER_ROUNDS == 0) {
         corrected = choose_near(p, own, ahead, newest) || corrected;

@@ -145,6 +145,11 @@ typedef struct carom_client_def {
     /// stepped in every prediction, and one that another player pushes is predicted wrongly. 0: the
     /// own body alone.
     float predict_radius;
+    /// A correction's jump is worn off: the time in which a third of it is left [0.04 s]. Longer:
+    /// softer, and longer beside the truth. 0: everything jumps.
+    float smoothing_s;
+    /// Metres of a jump that is not worn off but shown at once [2].
+    float snap_distance;
     carom_error *error; ///< carom_client_create writes here what it refused; not kept
 } carom_client_def;
 
@@ -216,7 +221,7 @@ typedef struct carom_client_pose {
 
 /// The player's slot, 0 before the room is joined.
 CAROM_API uint32_t carom_client_player(const carom_client *client);
-/// The body that the player steers, or the null id.
+/// The body that the player steers, or the null id; as predicted, where the client predicts.
 CAROM_API carom_body_id carom_client_own_body(const carom_client *client);
 /// The players in the room, by ascending slots, as the server last reported: fills up to `capacity`
 /// rows; returns the number of players, at most CAROM_PLAYERS_MAX.
@@ -230,7 +235,9 @@ typedef struct carom_client_roster_row {
 CAROM_API uint32_t carom_client_roster(const carom_client *client, carom_client_roster_row *rows,
                                        uint32_t capacity);
 /// Bodies in use have slots below this count; a free slot has the null id. Both may change in an
-/// update.
+/// update. Where the client predicts they are the prediction's: a body that it destroyed is gone,
+/// one that it spawned is there, a round trip before a view says so (carom_client_world has that
+/// one's shapes only then).
 CAROM_API uint32_t carom_client_body_slots(const carom_client *client);
 CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_t slot);
 /// The pose at which to draw a body at the time of the last update. CAROM_ERROR_STALE_ID for one

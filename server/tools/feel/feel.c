@@ -12,14 +12,15 @@
 #include "server/tools/feel/watch.h"
 #include "shared/scene/scene_json.h"
 
-#define PORT     9400u
-#define STEP_US  2083u
-#define FRAME_US 16667u
-#define JOIN_US  20000000u // everybody plays by then
-#define WARM_US  6000000u
-#define HEADERS  28u // bytes of IP and UDP
-#define PORTS    64u // of one client
-#define SEEDS    64u // of one run's parts
+#define PORT          9400u
+#define STEP_US       2083u
+#define FRAME_US      16667u
+#define JOIN_US       20000000u // everybody plays by then
+#define WARM_US       6000000u
+#define SANDBOX_INPUT 9u
+#define HEADERS       28u // bytes of IP and UDP
+#define PORTS         64u // of one client
+#define SEEDS         64u // of one run's parts
 
 typedef struct seat {
     cm_feel_player player;
@@ -64,6 +65,7 @@ static carom_result make_worker(run *r)
     }
     cm_worker_def def = {.config = &r->config,
                          .scene = r->scene,
+                         .module = r->options->game->module,
                          .seed = r->options->seed,
                          .random = cm_net_random,
                          .now_us = cm_net_now_us(r->net)};
@@ -103,6 +105,7 @@ static carom_result make_seat(run *r, uint32_t number, uint32_t slots)
     uint64_t now = cm_net_now_us(r->net), seed = r->options->seed * SEEDS + number;
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.module = r->options->game->module;
     s->player.number = number;
     cm_rng_seed(&s->player.rng, seed);
     if (!cm_feel_watch_init(&s->watch, slots) ||
@@ -132,11 +135,13 @@ static void play(run *r, seat *s, uint64_t now)
             CAROM_OK) {
         return;
     }
-    uint8_t input[9] = {0};
+    const carom_module *module = r->options->game->module;
+    uint8_t input[CAROM_INPUT_MAX] = {0};
     r->options->game->play(player, (double)(now - r->begin_us) * 1e-6, &own);
     memcpy(input, &player->x, sizeof player->x);
     memcpy(input + 4, &player->z, sizeof player->z);
-    (void)carom_client_set_input(player->client, input, sizeof input);
+    (void)carom_client_set_input(player->client, input,
+                                 module != NULL ? module->input_size : SANDBOX_INPUT);
 }
 
 static void frame(run *r, seat *s, uint64_t now)

@@ -146,12 +146,12 @@ static void play_press_again(cm_feel_player *p, double time_s, const carom_clien
 }
 
 const cm_feel_game cm_feel_games[] = {
-    {"alone", plane_scene, 1, play_alone},
-    {"pushball", ball_scene, 2, play_ball},
-    {"crowd", crowd_scene, 8, play_crowd},
-    {"pressing", press_scene, 2, play_press},
-    {"pressing_again", press_scene, 2, play_press_again},
-    {NULL, NULL, 0, NULL},
+    {"alone", plane_scene, NULL, 1, play_alone},
+    {"pushball", ball_scene, NULL, 2, play_ball},
+    {"crowd", crowd_scene, NULL, 8, play_crowd},
+    {"pressing", press_scene, NULL, 2, play_press},
+    {"pressing_again", press_scene, NULL, 2, play_press_again},
+    {NULL, NULL, NULL, 0, NULL},
 };
 
 const cm_feel_game *cm_feel_game_find(const char *name)

@@ -20,7 +20,8 @@ typedef struct cm_feel_player {
 
 typedef struct cm_feel_game {
     const char *name;
-    const char *scene; // JSON
+    const char *scene;          // JSON
+    const carom_module *module; // NULL: the built-in sandbox
     uint32_t players;
     // Sets the player's x and z at `time_s` since the warm-up began; `own` is what it sees.
     void (*play)(cm_feel_player *player, double time_s, const carom_client_pose *own);

@@ -571,6 +571,12 @@ Test(client, a_refused_def_names_its_field)
     def = sound;
     def.predict_radius = __builtin_nanf("");
     expect_refused(&def, NULL, NULL, "predict_radius");
+    def = sound;
+    def.smoothing_s = -0.1f;
+    expect_refused(&def, NULL, NULL, "smoothing_s");
+    def = sound;
+    def.snap_distance = __builtin_nanf("");
+    expect_refused(&def, NULL, NULL, "snap_distance");
     carom_client *client;
     def = sound;
     def.name = "abcdefghijklmnopqrstuvwxyz012345"; // 32 bytes
