@@ -122,6 +122,12 @@ static char *make_request(const char *const *words, uint32_t count, const admin_
         for (uint32_t k = 0; k + 1 < count; k++) {
             char path[CM_ADMIN_REQUEST_MAX];
             const char *text = words[k + 1];
+            uint64_t number;
+            if (strcmp(COMMANDS[i].keys[k], "who") == 0 && !cm_parse_id(text, &number)) {
+                cm_cli_error("admin: %s: '%s', expected a whole number", words[0], text);
+                json_decref(object);
+                return NULL;
+            }
             if (strcmp(COMMANDS[i].keys[k], "out") == 0 &&
                 cm_match_live_absolute(text, path, sizeof path)) {
                 text = path;

@@ -46,6 +46,9 @@ int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t opt
                    const char **positional, uint32_t positional_capacity,
                    uint32_t *positional_count);
 
+// A client's id, 1 or more, as the text of --client-id (NULL: not given); false after a message.
+bool cm_cli_client_id(const char *command, const char *text, uint64_t *id);
+
 // `carom: ` and the message on stderr, one line.
 void cm_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // The exit status of a result; a failure's text goes to stderr, where it has one.

@@ -66,7 +66,7 @@ static const char *one_file(int argc, char **argv, const cm_option *options, uin
         return NULL;
     }
     if (given != 1) {
-        cm_cli_error("match %s: expected one match file, see 'carom help match'", argv[0]);
+        cm_cli_error("%s: expected one match file, see 'carom help match'", argv[0]);
         return NULL;
     }
     return path;
@@ -108,10 +108,8 @@ static int erase_player(int argc, char **argv)
     if (path == NULL) {
         return CM_STATUS_USAGE;
     }
-    char *end = NULL;
-    uint64_t id = client != NULL && client[0] != '-' ? strtoull(client, &end, 10) : 0;
-    if (id == 0 || *end != '\0') {
-        cm_cli_error("match erase-player: expected --client-id NUMBER, as 'players' has it");
+    uint64_t id;
+    if (!cm_cli_client_id(argv[0], client, &id)) {
         return CM_STATUS_USAGE;
     }
     uint32_t rows = 0;
@@ -132,7 +130,7 @@ static int erase_player(int argc, char **argv)
 static int extract(int argc, char **argv)
 {
     const char *out = NULL, *socket = NULL;
-    bool redact = false, backup = strcmp(argv[0], "backup") == 0;
+    bool redact = false, backup = strcmp(argv[0], "match backup") == 0;
     const cm_option options[] = {
         {.name = "out", .kind = CM_OPTION_TEXT, .value = &out},
         {.name = "redact", .kind = CM_OPTION_FLAG, .value = &redact},
@@ -143,7 +141,7 @@ static int extract(int argc, char **argv)
         return CM_STATUS_USAGE;
     }
     if (out == NULL) {
-        cm_cli_error("match %s: expected --out FILE", argv[0]);
+        cm_cli_error("%s: expected --out FILE", argv[0]);
         return CM_STATUS_USAGE;
     }
     cm_match_error error;
@@ -246,19 +244,20 @@ static int keygen(int argc, char **argv)
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
-static const struct {
-    const char *name;
+static struct {
+    char name[24];
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", info},     {"list", cm_match_list}, {"prune", cm_match_prune},
-    {"diff", diff},     {"extract", extract},    {"erase-player", erase_player},
-    {"keygen", keygen}, {"backup", extract},
+    {"match info", info},     {"match list", cm_match_list}, {"match prune", cm_match_prune},
+    {"match diff", diff},     {"match extract", extract},    {"match erase-player", erase_player},
+    {"match keygen", keygen}, {"match backup", extract},
 };
 
 static int run_command(int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
+        if (strcmp(argv[1], commands[i].name + strlen("match ")) == 0) {
+            argv[1] = commands[i].name; // messages name the command
             return commands[i].run(argc - 1, argv + 1);
         }
     }

@@ -1,6 +1,7 @@
 // Messages common to all commands: errors on stderr, refused options, a standard output that could
 // not be written.
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,20 @@ int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t opt
         return CM_STATUS_USAGE;
     }
     return CM_STATUS_DONE;
+}
+
+bool cm_cli_client_id(const char *command, const char *text, uint64_t *id)
+{
+    if (text != NULL && cm_parse_id(text, id) && *id > 0) {
+        return true;
+    }
+    if (text == NULL) {
+        cm_cli_error("%s: expected --client-id N", command);
+    } else {
+        cm_cli_error("%s: --client-id: '%s', expected a whole number from 1 to %" PRIu64, command,
+                     text, UINT64_MAX);
+    }
+    return false;
 }
 
 int cm_cli_finish(int status)

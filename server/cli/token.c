@@ -71,13 +71,14 @@ static bool read_hex(const char *text, uint8_t *bytes, size_t capacity, uint32_t
 static bool split_servers(char *text, const char *servers[CAROM_TOKEN_SERVERS_MAX])
 {
     uint32_t count = 0;
-    for (char *at = strtok(text, ","); at != NULL; at = strtok(NULL, ",")) {
-        if (count == CAROM_TOKEN_SERVERS_MAX) {
-            return false;
+    while (text != NULL && count < CAROM_TOKEN_SERVERS_MAX) {
+        servers[count++] = text;
+        text = strchr(text, ',');
+        if (text != NULL) {
+            *text++ = '\0';
         }
-        servers[count++] = at;
     }
-    return true;
+    return text == NULL;
 }
 
 static bool read_keys(const char *path, const char *command, carom_token_keys *keys)
@@ -104,7 +105,9 @@ static int print_token(const carom_token_def *def, const carom_token_key *key)
                      "[IPv6]:PORT with commas between them",
                      CAROM_TOKEN_SERVERS_MAX);
     } else if (field != NULL) {
-        cm_cli_error("token issue: %s: too long or not of its form, see 'carom help token'", field);
+        bool address = strcmp(field, "bound_address") == 0;
+        cm_cli_error("token issue: --%s: too long or not of its form, see 'carom help token'",
+                     address ? "address" : field);
     } else if (result != CAROM_OK) {
         cm_cli_error("token issue: %s", carom_result_text(result));
         return CM_STATUS_FAILED;
@@ -142,10 +145,7 @@ static int issue(int argc, char **argv)
         return CM_STATUS_USAGE;
     }
     def.user_data = bytes;
-    char *end = NULL;
-    def.client_id = client != NULL && client[0] != '-' ? strtoull(client, &end, 10) : 0;
-    if (def.client_id == 0 || *end != '\0') {
-        cm_cli_error("token issue: expected --client-id N, 1 or more");
+    if (!cm_cli_client_id("token issue", client, &def.client_id)) {
         return CM_STATUS_USAGE;
     }
     char list[256];
@@ -268,16 +268,17 @@ static int inspect(int argc, char **argv)
 
 static int run_command(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
+    static struct {
+        char name[16];
         int (*run)(int argc, char **argv);
-    } verbs[] = {{"keygen", keygen}, {"issue", issue}, {"inspect", inspect}};
+    } verbs[] = {{"token keygen", keygen}, {"token issue", issue}, {"token inspect", inspect}};
     if (!cm_crypto_init()) {
         cm_cli_error("token: the cryptography library does not work on this machine");
         return CM_STATUS_FAILED;
     }
     for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(argv[1], verbs[i].name) == 0) {
+        if (strcmp(argv[1], verbs[i].name + strlen("token ")) == 0) {
+            argv[1] = verbs[i].name; // messages name the command
             return verbs[i].run(argc - 1, argv + 1);
         }
     }

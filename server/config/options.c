@@ -29,6 +29,13 @@ bool cm_parse_int(const char *text, int64_t low, int64_t high, int64_t *value)
     return true;
 }
 
+bool cm_parse_id(const char *text, uint64_t *value)
+{
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0' && errno == 0;
+}
+
 bool cm_parse_number(const char *text, double low, double high, double *value)
 {
     char first = text[0] == '-' ? text[1] : text[0];
@@ -129,8 +136,8 @@ static bool read_option(int argc, char **argv, int *at, const cm_option *options
     const char *value;
     uint32_t i = find_option(options, option_count, argv[*at], &value);
     if (i == option_count) {
-        return cm_refuse(error->message, "unknown option '%s', see 'carom help %s'", argv[*at],
-                         argv[0]);
+        return cm_refuse(error->message, "unknown option '%s', see 'carom help %.*s'", argv[*at],
+                         (int)strcspn(argv[0], " "), argv[0]);
     }
     const cm_option *option = &options[i];
     if (seen[i] && option->kind != CM_OPTION_TEXTS) {
@@ -182,8 +189,8 @@ bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t o
             continue;
         }
         if (count == positional_capacity) {
-            return cm_refuse(error->message, "unexpected argument '%s', see 'carom help %s'",
-                             argv[i], argv[0]);
+            return cm_refuse(error->message, "unexpected argument '%s', see 'carom help %.*s'",
+                             argv[i], (int)strcspn(argv[0], " "), argv[0]);
         }
         positional[count++] = argv[i];
     }

@@ -37,15 +37,16 @@ typedef struct cm_option_error {
     char message[CM_REFUSED_MAX]; // what is wrong, what was expected; without the command's name
 } cm_option_error;
 
-// Reads argv[1] to argv[argc - 1]; argv[0] is the command's name. Positional arguments are put in
-// order into `positional`. The values point into argv. Prints nothing: false with an error where
-// an argument is refused.
+// Reads argv[1] to argv[argc - 1]; argv[0] is the command's name, "token issue". Positional
+// arguments are put in order into `positional`. The values point into argv. Prints nothing: false
+// with an error where an argument is refused.
 bool cm_options_read(int argc, char **argv, const cm_option *options, uint32_t option_count,
                      const char **positional, uint32_t positional_capacity,
                      uint32_t *positional_count, cm_option_error *error);
 
 // A whole decimal number and nothing else; false where it is not, or out of range.
 bool cm_parse_int(const char *text, int64_t low, int64_t high, int64_t *value);
+bool cm_parse_id(const char *text, uint64_t *value); // 64 bits, digits alone
 bool cm_parse_number(const char *text, double low, double high, double *value);
 // The number of a text among "a|b|c", from 0 on; -1: it is none of them.
 int cm_choice_find(const char *choices, const char *text);

@@ -1,7 +1,6 @@
 // Typical: a question a minute.
 #include "server/node/admin_table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +72,7 @@ static bool text_of(const cm_json_value *object, const char *key, char *text, si
 static bool number_of(const cm_json_value *object, const char *key, uint64_t *number)
 {
     char text[24];
-    size_t length = text_of(object, key, text, sizeof text) ? strlen(text) : 0;
-    if (length == 0 || strspn(text, "0123456789") != length) {
-        return false;
-    }
-    errno = 0;
-    *number = strtoull(text, NULL, 10);
-    return errno == 0;
+    return text_of(object, key, text, sizeof text) && cm_parse_id(text, number);
 }
 
 // False: it is there, and no duration.

@@ -49,6 +49,31 @@ Test(commands, unknown)
                        result.err);
 }
 
+// A subcommand's messages have its whole name, and point to a page that is there; numbers of
+// players and clients are whole, and not cut to what fits.
+Test(commands, subcommands_say_what_is_wrong)
+{
+    static const struct {
+        const char *arguments, *says;
+    } cases[] = {
+        {"match info --fly", "carom: match info: unknown option '--fly', see 'carom help match'"},
+        {"match diff a b c", "carom: match diff: unexpected argument 'c', see 'carom help match'"},
+        {"match prune --keep x", "carom: match prune: --keep: 'x', expected"},
+        {"match backup a", "carom: match backup: expected --out FILE"},
+        {"match erase-player a --client-id 18446744073709551616",
+         "carom: match erase-player: --client-id: '18446744073709551616', expected"},
+        {"match erase-player a", "carom: match erase-player: expected --client-id N"},
+        {"admin kick lobby x", "carom: admin: kick: 'x', expected a whole number"},
+        {"admin ban 18446744073709551616", "carom: admin: ban: '18446744073709551616', expected"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run_command(cases[i].arguments, &result);
+        cr_expect_eq(result.status, 2, "%s", cases[i].arguments);
+        cr_expect_not_null(strstr(result.err, cases[i].says), "%s: %s", cases[i].arguments,
+                           result.err);
+    }
+}
+
 // The table itself: every row has its summary in `carom help`, and a page.
 Test(commands, help_and_version)
 {

@@ -163,6 +163,13 @@ Test(token_command, says_what_is_wrong)
         {"token issue --key %s/key --client-id -1 --server 1.2.3.4:5", "--client-id"},
         {"token issue --key %s/key --client-id 18446744073709551616x --server 1.2.3.4:5",
          "--client-id"},
+        {"token issue --key %s/key --client-id 18446744073709551616 --server 1.2.3.4:5",
+         "--client-id: '18446744073709551616', expected"},
+        {"token issue --key %s/key --client-id ' 1' --server 1.2.3.4:5", "--client-id"},
+        {"token issue --key %s/key --client-id 1 --server 1.2.3.4:5,", "A.B.C.D:PORT"},
+        {"token issue --key %s/key --client-id 1 --server 1.2.3.4:5 --address there", "--address"},
+        {"token issue --key %s/key --fly", "token issue: unknown option '--fly', see 'carom help "
+                                           "token'"},
         {"token issue --key %s/key --client-id 1", "expected --server"},
         {"token issue --key %s/key --client-id 1 --server localhost:7777", "A.B.C.D:PORT"},
         {"token issue --key %s/key --client-id 1 --server 1.2.3.4:1,1.2.3.4:2,1.2.3.4:3,"
