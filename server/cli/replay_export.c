@@ -96,5 +96,8 @@ int cm_replay_export(const char *match, const cm_replay_export_options *o)
         fflush(stdout);
         return report(match, o->out, result, &error);
     }
+    if (error.message[0] != '\0') {
+        cm_cli_error("%s: %s", match, error.message);
+    }
     return cm_cli_finish(CM_STATUS_DONE);
 }

@@ -60,6 +60,21 @@ static bool is_plain(const char *key)
     return key[0] != '\0';
 }
 
+// ["a b"], with a backslash before quotes and backslashes; returns its length as if it fitted.
+static size_t put_quoted(char *text, size_t size, const char *key)
+{
+    char quoted[2 * 64 + 1];
+    size_t length = 0;
+    for (size_t i = 0; i < 64 && key[i] != '\0'; i++) {
+        if (key[i] == '"' || key[i] == '\\') {
+            quoted[length++] = '\\';
+        }
+        quoted[length++] = key[i];
+    }
+    quoted[length] = '\0';
+    return (size_t)snprintf(text, size, "[\"%s\"]", quoted);
+}
+
 void cm_path_text(const cm_check_path *path, char *text, size_t size)
 {
     size_t at = (size_t)snprintf(text, size, "$");
@@ -71,7 +86,7 @@ void cm_path_text(const cm_check_path *path, char *text, size_t size)
         } else if (is_plain(step->key)) {
             at += (size_t)snprintf(text + at, size - at, ".%.64s", step->key);
         } else {
-            at += (size_t)snprintf(text + at, size - at, "[\"%.64s\"]", step->key);
+            at += put_quoted(text + at, size - at, step->key);
         }
     }
     // A hostile key must not write control characters on a terminal.

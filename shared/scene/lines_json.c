@@ -86,15 +86,71 @@ static bool skip_value(walk *w)
     return true;
 }
 
+// Up to four hexadecimal digits.
+static uint32_t take_hex(const char **at, const char *end)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < 4 && *at < end; i++, (*at)++) {
+        const char *found = strchr(digits, **at | 0x20);
+        value = value * 16 + (found != NULL ? (uint32_t)(found - digits) : 0);
+    }
+    return value;
+}
+
+static size_t put_utf8(uint32_t c, char *out)
+{
+    static const uint8_t first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = size; i > 1; i--, c >>= 6) {
+        out[i - 1] = (char)(0x80 | (c & 0x3f));
+    }
+    out[0] = (char)(first[size > 1 ? size : 0] | c);
+    return size;
+}
+
+// Reads an escape from behind its backslash.
+static uint32_t take_escape(const char **at, const char *end)
+{
+    static const char names[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    char c = *(*at)++;
+    const char *name = strchr(names, c);
+    if (c != 'u') {
+        return name != NULL ? (uint8_t)meant[name - names] : (uint8_t)c;
+    }
+    uint32_t code = take_hex(at, end);
+    if (code >= 0xd800 && code < 0xdc00 && end - *at >= 6) { // the first of a pair
+        *at += 2;
+        code = 0x10000 + ((code - 0xd800) << 10) + (take_hex(at, end) & 0x3ff);
+    }
+    return code;
+}
+
+// A key as it is meant, its escapes resolved, cut to what fits.
+static void read_key(const char *bytes, size_t size, char key[CM_JSON_KEY_MAX])
+{
+    const char *at = bytes, *end = bytes + size;
+    size_t length = 0;
+    while (at < end && length + 4 < CM_JSON_KEY_MAX) {
+        if (*at == '\\' && at + 1 < end) {
+            at++;
+            length += put_utf8(take_escape(&at, end), key + length);
+        } else {
+            key[length++] = *at++;
+        }
+    }
+    key[length] = '\0';
+}
+
 // Moves to the value of `key` in the object that begins here; `line` and `place` are the key's.
 static bool enter_key(walk *w, const char *key, uint32_t *line, const char **place)
 {
     if (!take(w, '{')) {
         return false;
     }
-    size_t length = strlen(key);
     do {
         const char *bytes;
+        char found[CM_JSON_KEY_MAX];
         size_t size;
         skip_space(w);
         *line = w->line;
@@ -102,7 +158,8 @@ static bool enter_key(walk *w, const char *key, uint32_t *line, const char **pla
         if (!take_string(w, &bytes, &size) || !take(w, ':')) {
             return false;
         }
-        if (size == length && memcmp(bytes, key, size) == 0) {
+        read_key(bytes, size, found);
+        if (strcmp(found, key) == 0) {
             return true;
         }
     } while (skip_value(w) && take(w, ','));
@@ -160,6 +217,64 @@ uint32_t cm_json_find_column(const void *json_text, const cm_check_path *path)
     for (begin = place; begin > text->text && begin[-1] != '\n'; begin--) {
     }
     return (uint32_t)(place - begin) + 1;
+}
+
+// A container begins, in what was found so far.
+static void push(cm_json_place *place, bool is_object)
+{
+    uint32_t depth = place->path.depth++;
+    if (depth < CM_PATH_MAX) {
+        place->path.steps[depth] = (cm_path_step){NULL, 0};
+        place->wants_key[depth] = is_object;
+    }
+}
+
+// One token, which may be a whole string or number; false where nothing is understood.
+static bool place_token(walk *w, cm_json_place *place)
+{
+    uint32_t depth = place->path.depth, top = depth - 1;
+    bool known = depth > 0 && depth <= CM_PATH_MAX;
+    const char *bytes;
+    size_t size;
+    if (*w->at == '"' && known && place->wants_key[top] && take_string(w, &bytes, &size)) {
+        read_key(bytes, size, place->keys[top]);
+        place->path.steps[top].key = place->keys[top];
+        place->wants_key[top] = false;
+        return true;
+    }
+    switch (*w->at) {
+    case '{':
+    case '[':
+        push(place, *w->at == '{');
+        break;
+    case '}':
+    case ']':
+        place->path.depth -= depth > 0;
+        break;
+    case ',':
+        if (known) {
+            place->wants_key[top] = place->path.steps[top].key != NULL;
+            place->path.steps[top].index++;
+        }
+        break;
+    case ':':
+        break;
+    default:
+        return skip_value(w);
+    }
+    w->at++;
+    return true;
+}
+
+void cm_json_place_path(const cm_json_text *text, size_t offset, cm_json_place *place)
+{
+    walk w = {text->text, text->text + text->size, text->first_line};
+    place->path.depth = 0;
+    do {
+        skip_space(&w);
+    } while (w.at < w.end && (size_t)(w.at - text->text) < offset && place_token(&w, place));
+    uint32_t depth = place->path.depth;
+    place->path.depth -= depth > 0 && depth <= CM_PATH_MAX && place->wants_key[depth - 1];
 }
 
 bool cm_json_check_size(const cm_json_text *text, cm_check *check)

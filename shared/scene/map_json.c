@@ -4,6 +4,7 @@
 // Strict: unknown keys, null, wrong types, numbers with a point where a whole one is meant,
 // duplicate keys are refused. Ranges are checked later, on the message (ranges.c), for both forms.
 #include "shared/scene/map_json.h"
+#include "shared/scene/ranges.h"
 #include "shared/scene/spelling.h"
 
 #include <jansson.h>
@@ -15,6 +16,7 @@
 typedef struct map {
     cm_pool *pool;
     cm_check *check;
+    const cm_range *range; // of the field that is read; NULL: none is known
 } map;
 
 static const char *type_text(const json_t *json)
@@ -57,8 +59,10 @@ static bool map_whole(map *m, const json_t *json, long long low, long long high,
     }
     *value = json_integer_value(json);
     if (*value < low || *value > high) {
-        return cm_check_fail(m->check, CAROM_ERROR_ARGUMENT, "%lld, expected %lld to %lld", *value,
-                             low, high);
+        bool known = m->range != NULL;
+        return cm_check_fail(m->check, CAROM_ERROR_ARGUMENT, "%lld, expected %.0f to %.0f", *value,
+                             known ? m->range->low : (double)low,
+                             known ? m->range->high : (double)high);
     }
     return true;
 }
@@ -225,6 +229,10 @@ static bool map_field(map *m, json_t *json, const ProtobufCFieldDescriptor *fiel
                       ProtobufCMessage *message)
 {
     char *base = (char *)message;
+    const cm_range *range = cm_range_find(message->descriptor->short_name, field->name);
+    if (range != NULL || !cm_message_is_array(message->descriptor)) {
+        m->range = range; // else it is that of the field which the array is
+    }
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         return map_repeated(m, json, field, message);
     }
@@ -347,6 +355,27 @@ static ProtobufCMessage *map_message(map *m, json_t *json,
     return message;
 }
 
+static void fail_text(const cm_json_text *text, const json_error_t *error, cm_check *check)
+{
+    cm_json_place place;
+    cm_json_place_path(text, (size_t)error->position, &place);
+    check->path = place.path;
+    enum json_error_code code = json_error_code(error);
+    if (code == json_error_duplicate_key) {
+        cm_check_fail(check, CAROM_ERROR_ARGUMENT, "duplicate key, expected each key once");
+    } else if (code == json_error_numeric_overflow) {
+        cm_check_fail(check, CAROM_ERROR_ARGUMENT,
+                      "%s, expected a number that binary64 holds, or, where 64 bits are meant, a "
+                      "string of decimal digits",
+                      error->text);
+    } else {
+        cm_check_fail(check, CAROM_ERROR_ARGUMENT, "not JSON: %s, expected %s", error->text,
+                      place.path.depth > 0 ? "JSON" : "one JSON object");
+    }
+    check->path.depth = 0;
+    check->error->line = text->first_line + (error->line > 0 ? (uint32_t)error->line - 1 : 0);
+}
+
 ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
                                      const ProtobufCMessageDescriptor *descriptor, cm_pool *pool,
                                      cm_check *check)
@@ -357,12 +386,10 @@ ProtobufCMessage *cm_json_to_message(const cm_json_text *text,
     json_error_t error;
     json_t *json = json_loadb(text->text, text->size, JSON_REJECT_DUPLICATES, &error);
     if (json == NULL) {
-        cm_check_fail(check, CAROM_ERROR_ARGUMENT, "not JSON: %s, expected one JSON object",
-                      error.text);
-        check->error->line = text->first_line + (error.line > 0 ? (uint32_t)error.line - 1 : 0);
+        fail_text(text, &error, check);
         return NULL;
     }
-    map m = {pool, check};
+    map m = {pool, check, NULL};
     bool ok;
     ProtobufCMessage *message = map_message(&m, json, descriptor, NULL, &ok);
     json_decref(json);

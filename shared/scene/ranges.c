@@ -56,6 +56,7 @@ static const cm_range RANGES[] = {
     {"Hull", "points", -1e5, 1e5},
     {"InputLine", "angular_velocity", -1e4, 1e4},
     {"InputLine", "force", -1e9, 1e9},
+    {"InputLine", "input", 0, 128}, // digits of CAROM_INPUT_MAX bytes; none may be enough
     {"InputLine", "linear_velocity", -1e4, 1e4},
     {"InputLine", "orientation", -1.1, 1.1},
     {"InputLine", "player", 0, 63},
@@ -131,7 +132,6 @@ static const cm_range RANGES[] = {
     {"Spring", "velocity", -1e4, 1e4},
 };
 
-// Strings: the most bytes of each; whatever is not named here may have CM_NAME_MAX - 1.
 #define TAGS_MAX 64u
 
 const cm_range *cm_range_find(const char *message, const char *field)
@@ -147,15 +147,17 @@ const cm_range *cm_range_find(const char *message, const char *field)
     return NULL;
 }
 
-static bool check_string(cm_check *check, const char *text)
+// `range` is that of its bytes, NULL for a name.
+static bool check_string(cm_check *check, const char *text, const cm_range *range)
 {
-    size_t length = strlen(text);
-    if (length == 0 || length >= CM_NAME_MAX) {
+    size_t length = strlen(text), least = range != NULL ? (size_t)range->low : 1,
+           most = range != NULL ? (size_t)range->high : CM_NAME_MAX - 1;
+    if (length < least || length > most) {
         return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
-                             "%zu bytes long, expected a string of 1 to %u bytes", length,
-                             CM_NAME_MAX - 1);
+                             "%zu bytes long, expected a string of %zu to %zu bytes", length, least,
+                             most);
     }
-    if (!cm_utf8_is_name(text, CM_NAME_MAX - 1)) {
+    if (length > 0 && !cm_utf8_is_name(text, most)) {
         return cm_check_fail(check, CAROM_ERROR_ARGUMENT,
                              "not printable, expected UTF-8 without control characters");
     }
@@ -205,7 +207,7 @@ static bool check_value(cm_check *check, const ProtobufCFieldDescriptor *field, 
     case PROTOBUF_C_TYPE_ENUM:
         return check_enum(check, field->descriptor, *(const int *)value);
     case PROTOBUF_C_TYPE_STRING:
-        return check_string(check, *(const char *const *)value);
+        return check_string(check, *(const char *const *)value, range);
     case PROTOBUF_C_TYPE_MESSAGE:
         return check_message(check, *(const ProtobufCMessage *const *)value, range);
     default:

@@ -154,12 +154,12 @@ static void parse_path(const char *text, char *keys, cm_check_path *path)
             at += *at == ']';
             continue;
         }
-        at += quoted ? 2 : 1;
-        size_t length = strcspn(at, quoted ? "\"" : ".[");
-        step->key = memcpy(keys, at, length);
-        keys[length] = '\0';
-        keys += length + 1;
-        at += length;
+        step->key = keys;
+        for (at += quoted ? 2 : 1; *at != '\0' && strchr(quoted ? "\"" : ".[", *at) == NULL; at++) {
+            at += quoted && *at == '\\' && at[1] != '\0';
+            *keys++ = *at;
+        }
+        *keys++ = '\0';
         at += quoted ? strspn(at, "\"]") : 0;
     }
 }

@@ -14,22 +14,27 @@ struct cm_playback {
     carom_game *game;
     cm_timeline *timeline; // of the game
     const carom_module *module;
+    bool keyframes; // alone: another engine recorded it
 };
 
-carom_result cm_playback_check(const cm_match_info *info, const carom_module **module,
-                               cm_match_error *error)
+static carom_result check_engine(const cm_match_info *info, cm_match_error *error)
 {
-    if (info->engine_version != CAROM_ENGINE_VERSION || info->layout_hash != cm_layout_hash()) {
-        return cm_match_wrong(error, CAROM_ERROR_VERSION,
-                              "recorded by engine %u (%s, layout %016llx), this is engine %u "
-                              "(layout %016llx)%s",
-                              info->engine_version, info->engine_text,
-                              (unsigned long long)info->layout_hash, CAROM_ENGINE_VERSION,
-                              (unsigned long long)cm_layout_hash(),
-                              info->engine_version == CAROM_ENGINE_VERSION
-                                  ? ": another build, or the file was changed"
-                                  : "");
+    if (info->engine_version == CAROM_ENGINE_VERSION && info->layout_hash == cm_layout_hash()) {
+        return CAROM_OK;
     }
+    return cm_match_wrong(
+        error, CAROM_ERROR_VERSION,
+        "recorded by engine %u (%s, layout %016llx), this is engine %u "
+        "(layout %016llx)%s",
+        info->engine_version, info->engine_text, (unsigned long long)info->layout_hash,
+        CAROM_ENGINE_VERSION, (unsigned long long)cm_layout_hash(),
+        info->engine_version == CAROM_ENGINE_VERSION ? ": another build, or the file was changed"
+                                                     : "");
+}
+
+static carom_result check_module(const cm_match_info *info, const carom_module **module,
+                                 cm_match_error *error)
+{
     if (*module == NULL || strcmp((*module)->name, info->module) != 0) {
         *module = cm_module_find(info->module);
     }
@@ -53,6 +58,13 @@ carom_result cm_playback_check(const cm_match_info *info, const carom_module **m
                               (*module)->source != NULL ? (*module)->source : "", (*module)->abi);
     }
     return CAROM_OK;
+}
+
+carom_result cm_playback_check(const cm_match_info *info, const carom_module **module,
+                               cm_match_error *error)
+{
+    carom_result result = check_engine(info, error);
+    return result == CAROM_OK ? check_module(info, module, error) : result;
 }
 
 carom_result cm_playback_check_inputs(const carom_game *game, const cm_recorded_tick *tick,
@@ -84,6 +96,9 @@ static carom_result compare(const cm_playback *playback, const cm_recorded_tick 
     uint64_t hash = cm_game_hash(playback->game);
     if (hash == tick->hash) {
         return CAROM_OK;
+    }
+    if (playback->keyframes) { // no divergence: this engine reads the state as another one
+        return check_engine(&playback->file->info, error);
     }
     return cm_match_wrong(error, CAROM_ERROR_DIVERGED,
                           "diverged at tick %llu: recorded hash %016llx, replayed %016llx; "
@@ -134,6 +149,9 @@ carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
     if (result != CAROM_OK) {
         return cm_match_wrong(error, result, "scene: row 0: %s", carom_result_text(result));
     }
+    if (playback->keyframes) {
+        return CAROM_OK; // its first state is not that of the recording
+    }
     if (playback->file->info.gap_to > 0) {
         return jump(playback, playback->file->info.gap_to, error);
     }
@@ -142,8 +160,8 @@ carom_result cm_playback_restart(cm_playback *playback, cm_match_error *error)
     return result == CAROM_OK ? compare(playback, &tick, error) : result;
 }
 
-carom_result cm_playback_apply(cm_match_file *file, const carom_module *module, cm_playback **out,
-                               cm_match_error *error)
+static carom_result apply(cm_match_file *file, const carom_module *module, bool keyframes,
+                          cm_playback **out, cm_match_error *error)
 {
     *out = NULL;
     cm_playback *playback = calloc(1, sizeof *playback);
@@ -153,7 +171,15 @@ carom_result cm_playback_apply(cm_match_file *file, const carom_module *module, 
     }
     playback->file = file;
     playback->module = module;
-    carom_result result = cm_playback_check(&file->info, &playback->module, error);
+    carom_result result = check_engine(&file->info, error);
+    if (result != CAROM_OK && keyframes && file->info.layout_hash == cm_layout_hash() &&
+        cm_match_scene(file) != NULL) {
+        playback->keyframes = true;
+        result = CAROM_OK;
+    }
+    if (result == CAROM_OK) {
+        result = check_module(&file->info, &playback->module, error);
+    }
     if (result == CAROM_OK) {
         result = cm_playback_restart(playback, error);
     }
@@ -165,12 +191,34 @@ carom_result cm_playback_apply(cm_match_file *file, const carom_module *module, 
     return CAROM_OK;
 }
 
+carom_result cm_playback_apply(cm_match_file *file, const carom_module *module, cm_playback **out,
+                               cm_match_error *error)
+{
+    return apply(file, module, false, out, error);
+}
+
 carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match_error *error)
 {
     cm_match_file *file;
     *playback = NULL;
     carom_result result = cm_match_open(path, &file, error);
-    return result == CAROM_OK ? cm_playback_apply(file, NULL, playback, error) : result;
+    return result == CAROM_OK ? apply(file, NULL, false, playback, error) : result;
+}
+
+carom_result cm_playback_open_any(const char *path, cm_playback **playback, bool *keyframes,
+                                  cm_match_error *error)
+{
+    cm_match_file *file;
+    *playback = NULL;
+    carom_result result = cm_match_open(path, &file, error);
+    result = result == CAROM_OK ? apply(file, NULL, true, playback, error) : result;
+    *keyframes = result == CAROM_OK && (*playback)->keyframes;
+    return result;
+}
+
+carom_result cm_playback_keyframe(cm_playback *playback, uint64_t from, cm_match_error *error)
+{
+    return jump(playback, from, error);
 }
 
 void cm_playback_close(cm_playback *playback)

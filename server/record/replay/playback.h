@@ -11,8 +11,14 @@ typedef struct cm_playback cm_playback;
 // Errors as cm_match_open, and CAROM_ERROR_VERSION:
 // another engine or module recorded it. The game stands at tick 0.
 carom_result cm_playback_open(const char *path, cm_playback **playback, cm_match_error *error);
-// The same with a file that is open, which is the playback's from here on, also where it fails.
-// `module`: NULL, or one that is not built in.
+// The same, and where another engine version of the same layout recorded it: `*keyframes` is true
+// then, and the game goes to keyframes alone.
+carom_result cm_playback_open_any(const char *path, cm_playback **playback, bool *keyframes,
+                                  cm_match_error *error);
+// The first keyframe at `from` or later, CAROM_ERROR_NOT_FOUND where there is none.
+carom_result cm_playback_keyframe(cm_playback *playback, uint64_t from, cm_match_error *error);
+// The same as cm_playback_open with a file that is open, which is the playback's from here on, also
+// where it fails. `module`: NULL, or one that is not built in.
 carom_result cm_playback_apply(cm_match_file *file, const carom_module *module,
                                cm_playback **playback, cm_match_error *error);
 void cm_playback_close(cm_playback *playback);

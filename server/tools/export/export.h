@@ -23,11 +23,12 @@ typedef struct cm_export_options {
     double speed;      // of jsonl and csv: times real time; 0: at once
     const char *path;  // of a file to be made; NULL with jsonl and csv: `out`
     FILE *out;
+    bool keyframes; // set by cm_export_run: alone, since another engine recorded the match
 } cm_export_options;
 
 // Errors as cm_playback_open and cm_playback_next; CAROM_ERROR_ARGUMENT: no such tick;
 // CAROM_ERROR_STATE: the path is there already; CAROM_ERROR_IO. `error` is always filled, and names
-// the path where that is at fault.
+// the path where that is at fault; with CAROM_OK it is empty, or says what was left out.
 carom_result cm_export_run(const char *match, const cm_export_options *options,
                            cm_match_error *error);
 

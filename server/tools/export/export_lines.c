@@ -73,7 +73,8 @@ static carom_result print_lines(cm_playback *playback, const cm_export_options *
 {
     lines l = {.options = options, .started_s = now_s()};
     // A seek may make the game anew: it is asked for after it.
-    carom_result result = cm_playback_seek(playback, options->from, error);
+    carom_result result =
+        options->keyframes ? CAROM_OK : cm_playback_seek(playback, options->from, error);
     l.run.scene = cm_match_scene(cm_playback_file(playback));
     l.run.game = cm_playback_game(playback);
     l.run.world = carom_game_world(l.run.game);

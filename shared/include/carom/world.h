@@ -90,8 +90,7 @@ typedef enum carom_rotation {
 
 /// The way in which a step of the lcp solver moves what joints hold.
 typedef enum carom_integration {
-    CAROM_INTEGRATION_PROJECTION =
-        0,                        ///< the source's: joints damp what swings, the more the faster
+    CAROM_INTEGRATION_SOURCE = 0, ///< the source's: joints damp what swings, the more the faster
     CAROM_INTEGRATION_ENERGY = 1, ///< what nothing touches keeps its energy: pendulums swing on
 } carom_integration;
 

@@ -1,7 +1,8 @@
 // Findings, and the rules that several solvers share; see rules.h.
 #include "shared/sim/solve/rules.h"
 
-#define OF_LCP "none: the lcp solver alone reads it"
+#define OF_LCP   "none: the lcp solver alone reads it"
+#define NO_SENSE "0: it has no meaning to this solver"
 
 static void tell(cm_findings *findings, carom_result result, const char *field,
                  const char *expected)
@@ -82,6 +83,13 @@ void cm_refuse_rolling(const carom_shape_def *def, cm_findings *findings)
 void cm_ignore_restitution(const carom_shape_def *def, cm_findings *findings)
 {
     if (def->restitution != 0.0f && !def->sensor) {
-        cm_find_ignored(findings, "restitution", "0: it has no meaning to this solver");
+        cm_find_ignored(findings, "restitution", NO_SENSE);
+    }
+}
+
+void cm_ignore_pair_restitution(const carom_pair_rule *rule, cm_findings *findings)
+{
+    if (rule->restitution > 0.0f) { // below: as combined
+        cm_find_ignored(findings, "restitution", NO_SENSE);
     }
 }

@@ -146,7 +146,7 @@ static carom_result check_solver_def(const carom_solver_def *def, carom_error *e
                 def->lcp.rotation == CAROM_ROTATION_QUASI_IMPLICIT,
             "solver.lcp.rotation", "momentum or quasi_implicit");
     CM_WANT((unsigned)def->lcp.integration <= CAROM_INTEGRATION_ENERGY, "solver.lcp.integration",
-            "projection or energy");
+            "source or energy");
     return CAROM_OK;
 }
 

@@ -72,6 +72,7 @@ static double number(const char *text, const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
+#define ZEROS_64   "0000000000000000000000000000000000000000000000000000000000000000"
 #define BALL       "\"shapes\": [{\"sphere\": {\"radius\": 0.5}}]"
 #define NO_GRAVITY "{\"carom\": 1, \"gravity\": [0, 0, 0], \"bodies\": "
 #define FREE       NO_GRAVITY "[{\"name\": \"a\", \"mass\": 2, " BALL "}]}"
@@ -265,7 +266,7 @@ Test(cli_sim, refused_inputs_name_file_and_line)
         {"{\"tick\": -1, \"body\": \"a\"}\n", "i.jsonl:1: $.tick: -1"},
         {"{\"tick\": 1, \"bodi\": \"a\"}\n", "i.jsonl:1: $.bodi: column 13: unknown key"},
         {"{\"tick\": 1, \"player\": 0, \"input\": \"0g\"}\n", "byte 0 is not hexadecimal"},
-        {"{\"tick\": 1\n", "i.jsonl:1: $: not JSON"},
+        {"{\"tick\": 1\n", "i.jsonl:1: $.tick: not JSON"},
     };
     write_file("s.json", FREE);
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
@@ -278,7 +279,13 @@ Test(cli_sim, refused_inputs_name_file_and_line)
     }
     const refusal players[] = {
         {"{\"tick\": 1, \"player\": 0, \"input\": \"00\"}\n", "$.input: 1 bytes, expected 9"},
+        {"{\"tick\": 1, \"player\": 0, \"input\": \"\"}\n", "$.input: 0 bytes, expected 9"},
+        {"{\"tick\": 1, \"player\": 0, \"input\": \"" ZEROS_64 ZEROS_64 "\"}\n",
+         "$.input: 64 bytes, expected 9"},
+        {"{\"tick\": 1, \"player\": 0, \"input\": \"" ZEROS_64 ZEROS_64 "00\"}\n",
+         "$.input: 130 bytes long, expected a string of 0 to 128"},
         {"{\"tick\": 1, \"player\": 64, \"input\": \"00\"}\n", "$.player: 64, expected 0 to 63"},
+        {"{\"tick\": 1, \"player\": -1, \"input\": \"00\"}\n", "$.player: -1, expected 0 to 63"},
         {"{\"tick\": 1, \"player\": 0, \"input\": \"0000c07f0000000000\"}\n",
          "$.input: refused by the module"},
         {"{\"tick\": 1, \"player\": 0, \"input\": \"000000000000000000\"}\n{\"tick\": 1, "

@@ -309,6 +309,37 @@ static void run(const char *format)
     run_command(command, &ran);
 }
 
+// Its keyframes are states, which need no simulation: those of a match of another engine version
+// are shown as they were, and nothing between them.
+Test(replay, keyframes_of_another_engine)
+{
+    static char at_60[sizeof ran.out];
+    recording_make(90, 8);
+    run("replay %s --seek 60");
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    strcpy(at_60, ran.out);
+    recording_edit(recording_path(), "UPDATE meta SET value = 7 WHERE key = 'engine_version'",
+                   false);
+    run("replay %s --seek 60");
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    cr_assert_str_eq(ran.out, at_60);
+    cr_assert_not_null(strstr(ran.err, "recorded by engine 7, this is engine"), "%s", ran.err);
+    run("replay %s --export jsonl --from 31 2>/dev/null | wc -l");
+    cr_assert_str_eq(ran.out, "2\n"); // of ticks 60 and 90
+    run("replay %s --seek 59");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "none is of ticks 59 to 59, the next one is of tick 60"),
+                       "%s", ran.err);
+    run("replay %1$s --export sqlite --out %1$s.db");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "recorded by engine 7"), "%s", ran.err);
+    recording_edit(recording_path(),
+                   "UPDATE meta SET value = '00000000000000aa' WHERE key = 'layout_hash'", false);
+    run("replay %s --seek 60");
+    cr_assert_eq(ran.status, 2);
+    cr_assert_not_null(strstr(ran.err, "layout 00000000000000aa"), "%s", ran.err);
+}
+
 Test(replay, the_command_and_its_statuses)
 {
     char expected[128];

@@ -199,6 +199,21 @@ Test(findings, warnings_of_the_solver_that_will_run)
     expect_warnings(DOUBTFUL, CAROM_SOLVER_VOLUME, expected, 3);
 }
 
+Test(findings, rebounds_of_pairs_that_no_solver_makes)
+{
+    static const char text[] =
+        "{\"carom\": 1, \"bodies\": [{\"name\": \"a\", \"type\": \"static\"},\n"
+        "  {\"name\": \"b\", \"type\": \"static\"}],\n"
+        " \"pairs\": [{\"a\": \"a\", \"b\": \"b\", \"friction\": 1},\n"
+        "  {\"a\": \"a\", \"b\": \"b\", \"restitution\": 0},\n"
+        "  {\"a\": \"a\", \"b\": \"b\", \"restitution\": 0.3}]}\n";
+    static const said expected[] = {{5, "$.pairs[2].restitution"}};
+    expect_warnings(text, CAROM_SOLVER_LCP, expected, 1);
+    expect_warnings(text, CAROM_SOLVER_VOLUME, expected, 1);
+    expect_warnings(text, CAROM_SOLVER_SOFT, expected, 0);
+    expect_warnings(text, CAROM_SOLVER_IMPULSE, expected, 0);
+}
+
 Test(findings, impossible_inertia)
 {
     static const said expected[] = {{2, "$.bodies[0].inertia"}};

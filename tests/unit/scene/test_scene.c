@@ -64,6 +64,35 @@ Test(scene, defaults)
     cm_scene_free(scene);
 }
 
+// The defaults of solvers, by the names that scene files have.
+Test(scene, solver_defaults_may_be_written_out)
+{
+    static const struct {
+        const char *type, *keys;
+    } cases[] = {
+        {"soft", "\"restitution_threshold\": 1"},
+        {"impulse", "\"substeps\": 1, \"model\": \"interpolated\", \"pixel\": 0"},
+        {"lcp", "\"epsilon\": 1e-4, \"gamma\": 0.2, \"rounds\": 1, \"friction_model\": "
+                "\"box_estimated\", \"integration\": \"source\""},
+        {"volume", "\"segments\": 16, \"contact\": \"volume\""},
+    };
+    static const char scene[] =
+        "{\"carom\": 1, \"solver\": {\"type\": \"%s\"%s%s}, \"bodies\": "
+        "[{\"type\": \"static\", " CUBE "}, {\"position\": [0, 1, 0], " CUBE "}]}";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        uint64_t hashes[2];
+        for (int written = 0; written < 2; written++) {
+            snprintf(text, sizeof text, scene, cases[i].type, written ? ", " : "",
+                     written ? cases[i].keys : "");
+            cm_scene *made = parse(text);
+            hashes[written] = hash_after(made, 5);
+            cm_scene_free(made);
+        }
+        cr_expect_eq(hashes[0], hashes[1], "%s", cases[i].type);
+    }
+}
+
 Test(scene, arrays_expand_x_fastest_z_slowest)
 {
     cm_scene *scene =

@@ -46,4 +46,5 @@ static void check_shape(const carom_world_def *world, const carom_shape_def *def
 const cm_scene_rules cm_lcp_rules = {
     .world = check_world,
     .shape = check_shape,
+    .pair = cm_ignore_pair_restitution,
 };

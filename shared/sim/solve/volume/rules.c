@@ -95,4 +95,5 @@ const cm_scene_rules cm_volume_rules = {
     .matter = check_matter,
     .shape = check_shape,
     .joint = check_joint,
+    .pair = cm_ignore_pair_restitution,
 };
