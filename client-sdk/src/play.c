@@ -101,6 +101,10 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     client->stats.view_packets++;
     note_loss(client, client->stats.view_packets > 1 ? lost : client->mirror->lost);
     note_lead(client, &header);
+    if (header.relay_size > 0 && client->predictor != NULL &&
+        cm_predictor_relay(client->predictor, &header) != CM_PACKET_OK) {
+        client->stats.packets_refused++;
+    }
     cm_event_log_view(&client->events, confirmed_tick(client, &header), header.has_messages,
                       header.messages, client->messages_had);
     cm_client_note_changed(client);

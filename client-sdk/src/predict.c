@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shared/base/memory.h"
+#include "shared/wire/input_relay.h"
 #include "shared/base/vec.h"
 
 #define BEYOND_S     0.1f // past the newest predicted state
@@ -73,7 +74,8 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
                            .allocator = allocator,
                            .images = p->ring,
                            .images_grow = true,
-                           .past = p->ring};
+                           .past = p->ring + CM_RELAY_BACK_MAX,
+                           .future = CM_RELAY_AHEAD_MAX};
     p->timeline = cm_timeline_create(&def);
     if (p->timeline == NULL) {
         cm_predictor_destroy(p);
@@ -139,6 +141,33 @@ void cm_predictor_step(cm_predictor *p, bool last)
     p->spent = true;
     // Without memory the tick cannot be compared later: that view starts anew.
     (void)cm_timeline_keep(p->timeline);
+}
+
+static const uint8_t *known_input(void *context, uint32_t player, uint64_t tick)
+{
+    const cm_predictor *p = context;
+    return cm_inbox_input(cm_timeline_inbox(p->timeline), 0, player, tick);
+}
+
+static void take_input(void *context, uint32_t player, uint64_t tick, const uint8_t *bytes)
+{
+    cm_predictor *p = context;
+    // One that is further back than the ring would take the place of a newer one.
+    if (player != p->mirror->player && tick + p->ring + CM_RELAY_BACK_MAX > cm_predictor_tick(p)) {
+        cm_inbox_put(cm_timeline_inbox(p->timeline), cm_predictor_tick(p), player, tick, bytes);
+    }
+}
+
+cm_packet_reason cm_predictor_relay(cm_predictor *p, const cm_view_header *header)
+{
+    if (header->tick <= p->relayed) {
+        return CM_PACKET_OK; // a newer view told all of it
+    }
+    cm_packet_reason reason =
+        cm_input_relay_read(header->relay, header->relay_size, header->tick,
+                            cm_game_input_size(p->game), known_input, take_input, p);
+    p->relayed = reason == CM_PACKET_OK ? header->tick : p->relayed;
+    return reason;
 }
 
 void cm_predictor_note_shown(cm_predictor *p)

@@ -79,7 +79,7 @@ typedef struct cm_predictor {
     const cm_input_log *log;
     cm_event_log *events; // what it makes happen; set by the client
     carom_game *game;
-    cm_timeline *timeline; // the game's: own inputs and states by tick
+    cm_timeline *timeline; // the game's: inputs and states by tick
     carom_world *world;
     float radius;
     float smoothing_s, snap_m; // of jumps that corrections cause
@@ -93,6 +93,8 @@ typedef struct cm_predictor {
     uint64_t compared;         // tick at which a view last was
     double credit, rate, most; // steps: to spend now, refilled a tick of time, at most
     bool spent;                // steps were made since the last refill
+    uint64_t started;          // tick of the state that was taken from the mirror last
+    uint64_t relayed;          // of the newest view whose relay was read
     double render;             // tick at which the others are shown, set by the client
     cm_predict_slot *slots;
     uint32_t ring; // of shown, and states kept
@@ -113,6 +115,9 @@ void cm_predictor_refill(cm_predictor *predictor, double elapsed, double age);
 // Steps to `tick` with the log's inputs, as far as the budget goes; further away it waits for a
 // view to start from.
 void cm_predictor_advance(cm_predictor *predictor, uint64_t tick);
+// A view came with a relay: the inputs of the other players. Ticks that were stepped with others
+// are stepped again by the next reconciliation.
+cm_packet_reason cm_predictor_relay(cm_predictor *predictor, const cm_view_header *header);
 // The mirror has views up to its newest tick: compares, corrects, steps again to where the state
 // was; starts anew at `tick` where there is nothing to compare with.
 void cm_predictor_reconcile(cm_predictor *predictor, uint64_t tick);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "shared/base/vec.h"
+#include "shared/wire/input_relay.h"
 
 #define BLOCK         64u   // bodies read at once
 #define DOUBT_S       0.25f // that a body at rest may differ
@@ -260,6 +261,37 @@ static carom_vec3 place_of(const carom_world *world, carom_body_id id)
     return state.position;
 }
 
+// Places round which bodies are simulated: the own body's, where it will be, and those of the
+// players whose inputs are relayed, who push what is near them.
+typedef struct middles {
+    uint32_t count;
+    carom_vec3 at[CAROM_PLAYERS_MAX + 1];
+} middles;
+
+static middles find_middles(const cm_predictor *p, carom_vec3 here, carom_vec3 ahead)
+{
+    middles m = {.count = 2, .at = {here, ahead}};
+    uint64_t others = p->relayed > 0 ? cm_game_players(p->mirror->game) : 0;
+    for (others &= ~(UINT64_C(1) << p->mirror->player); others != 0; others &= others - 1) {
+        carom_body_id id = cm_game_player_body(p->mirror->game, (uint32_t)__builtin_ctzll(others));
+        carom_body_state state;
+        if (carom_body_get(p->mirror->world, id, &state) == CAROM_OK) {
+            m.at[m.count++] = state.position;
+        }
+    }
+    return m;
+}
+
+static bool is_near(const middles *m, carom_vec3 place, float radius)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (cm_length_squared(cm_sub(place, m->at[i])) < radius * radius) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Returns true where a moving body came in: its motion since the view has to be stepped.
 static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, uint64_t newest)
 {
@@ -267,6 +299,7 @@ static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, ui
     carom_vec3 here = place_of(world, own);
     uint32_t slots = carom_world_body_slots(world);
     bool moving = false;
+    const middles m = find_middles(p, here, ahead);
     for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
         if (slot->generation == 0 || slot->was != CAROM_BODY_DYNAMIC || i == own.index) {
@@ -275,8 +308,7 @@ static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, ui
         carom_body_id id = {i, slot->generation};
         carom_vec3 place = place_of(slot->simulated ? p->world : world, id);
         float radius = slot->simulated ? p->radius * LEAVE_FACTOR : p->radius;
-        bool near = cm_length_squared(cm_sub(place, here)) < radius * radius ||
-                    cm_length_squared(cm_sub(place, ahead)) < radius * radius;
+        bool near = is_near(&m, place, radius);
         if (near != (slot->simulated != 0)) {
             switch_body(p, id, near, newest);
             moving = moving ||
@@ -288,16 +320,24 @@ static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, ui
 
 // Starting anew ----------------------------------------------------------------------------
 
-// Clears the inputs of the other players: their present ones are not known, and those of the
-// keyframe are long past.
-static void forget_inputs(cm_predictor *p, uint64_t tick)
+// The other players hold what they held at `tick`, as far as that was relayed, else nothing: what
+// they held at the keyframe is long past.
+static void hold_inputs(cm_predictor *p, uint64_t tick)
 {
     static const uint8_t none[CAROM_INPUT_MAX];
+    cm_inbox *inbox = cm_timeline_inbox(p->timeline);
     uint64_t others = cm_game_players(p->game) & ~(UINT64_C(1) << p->mirror->player);
     for (; others != 0; others &= others - 1) {
-        cm_inbox_put(cm_timeline_inbox(p->timeline), tick - 1, (uint32_t)__builtin_ctzll(others),
-                     tick, none);
+        uint32_t player = (uint32_t)__builtin_ctzll(others);
+        const uint8_t *held = NULL;
+        for (uint64_t t = tick; held == NULL && t > 0 && tick - t < CM_RELAY_BACK_MAX; t--) {
+            held = cm_inbox_input(inbox, 0, player, t);
+        }
+        if (cm_inbox_input(inbox, 0, player, tick + 1) == NULL) {
+            cm_inbox_put(inbox, tick, player, tick + 1, held != NULL ? held : none);
+        }
     }
+    (void)cm_inbox_pop_late(inbox); // what is later than this is stepped from here on
 }
 
 // The body of a slot, null where nothing lives there, as the mirror has it.
@@ -335,7 +375,8 @@ static bool start(cm_predictor *p, carom_body_id own, uint64_t tick)
     }
     cm_game_set_tick(p->game, tick);
     p->rebuild = false;
-    forget_inputs(p, tick + 1);
+    p->started = tick;
+    hold_inputs(p, tick);
     p->structure = p->mirror->structure;
     for (uint32_t first = 0; first < p->mirror->slots; first += BLOCK) {
         uint32_t left = p->mirror->slots - first, count = left < BLOCK ? left : BLOCK;
@@ -525,17 +566,41 @@ static void step_to(cm_predictor *p, uint64_t tick)
     }
 }
 
+// The tick before the first that was stepped without an input which the view of `tick` relayed;
+// `tick` where there is none, or what is kept does not go back to it.
+static uint64_t right_until(const cm_predictor *p, uint64_t tick)
+{
+    uint64_t late = cm_inbox_earliest_late(cm_timeline_inbox(p->timeline));
+    return late <= tick && late > p->started ? late - 1 : tick;
+}
+
+// Goes back to the kept state of `tick`, made again with the inputs that are known by now.
+static bool go_back(cm_predictor *p, uint64_t tick)
+{
+    uint64_t right = right_until(p, tick);
+    if (right < tick && cm_timeline_restore(p->timeline, right)) {
+        touch_again(p);
+        step_to(p, tick);
+        return true;
+    }
+    if (!cm_timeline_restore(p->timeline, tick)) {
+        return false;
+    }
+    touch_again(p);
+    return true;
+}
+
 // Compares with the kept state of `tick`; false where there is none.
 static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
     uint64_t newest = cm_predictor_tick(p);
     carom_vec3 ahead = place_of(p->world, own);
     hold_shown(p, newest);
-    if (!cm_timeline_restore(p->timeline, tick)) {
+    if (!go_back(p, tick)) {
         return false;
     }
-    touch_again(p);
-    bool corrected = compare(p, own, newest);
+    bool corrected = cm_inbox_pop_late(cm_timeline_inbox(p->timeline)) <= newest;
+    corrected = compare(p, own, newest) || corrected;
     if (p->rebuild) {
         return false; // it spawned or destroyed what the server did not
     }
@@ -606,9 +671,10 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
         note_error(p, own, view);
     }
     p->seen = view;
+    uint64_t from = right_until(p, view);
     bool kept = p->ready && !p->rebuild && same && view <= cm_predictor_tick(p) &&
-                cm_predictor_tick(p) - view <= p->most;
-    double cost = (double)(tick - (view < tick ? view : tick));
+                cm_predictor_tick(p) - from <= p->most;
+    double cost = (double)(tick - (from < tick ? from : tick));
     if (kept && cost > p->credit && worth_waiting(p, cost, tick)) {
         return; // with the next update, and then perhaps a newer view
     }

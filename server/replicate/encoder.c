@@ -3,7 +3,7 @@
 
 #include "shared/base/assert.h"
 
-#define HEAD_BYTES   40u // of a view header without public state and wrench, generously
+#define HEAD_BYTES   40u // of a view header without public state, wrench and relay, generously
 #define WRENCH_BYTES 24u
 #define ENTRY_BITS   29u // of an entry beside its body, at most: 1 + 18 slot + 2 + 8 baseline
 _Static_assert(CM_ENCODER_LEAST_BITS == ENTRY_BITS + 1, "a body's code has one bit at least");
@@ -11,7 +11,8 @@ _Static_assert(CM_ENCODER_LEAST_BITS == ENTRY_BITS + 1, "a body's code has one b
 size_t cm_encoder_head_bytes(const cm_view_header *header)
 {
     return HEAD_BYTES + (header->has_public ? header->public_size + 16u : 0u) +
-           (header->has_wrench ? WRENCH_BYTES : 0u);
+           (header->has_wrench ? WRENCH_BYTES : 0u) + header->relay_size +
+           (header->relay_size > 0 ? 2u : 0u);
 }
 
 uint32_t cm_encoder_worst_bits(const cm_view_config *config, const cm_view_body *baseline,

@@ -17,11 +17,12 @@ void cm_interest_look(cm_interest *interest, const cm_snapshot *snapshot, carom_
 cm_relation cm_interest_relate(const cm_interest *interest, const cm_snapshot *snapshot,
                                uint32_t slot, bool near)
 {
-    cm_relation relation = {.seen = true};
+    cm_relation relation = {.seen = true, .steered = snapshot->steered[slot]};
     if (interest->has_own) {
         relation.is_own = slot == interest->own;
         relation.distance = cm_length(cm_sub(snapshot->positions[slot], interest->eye));
-        relation.near = interest->predict && relation.distance < (near ? NEAR_OUT : NEAR_IN);
+        relation.near = interest->predict &&
+                        (relation.steered || relation.distance < (near ? NEAR_OUT : NEAR_IN));
         relation.seen = interest->radius <= 0.0f || relation.distance <= interest->radius;
     }
     return relation;

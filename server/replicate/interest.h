@@ -17,6 +17,7 @@ typedef struct cm_interest {
 typedef struct cm_relation {
     float distance; // m, 0 without an own body
     bool is_own, near, seen;
+    bool steered; // by a player
 } cm_relation;
 
 // Takes the client's place from the snapshot.

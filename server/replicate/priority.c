@@ -3,10 +3,15 @@
 
 #include "shared/base/vec.h"
 
+#define NEAR    4.0f
+#define STEERED 20.0f // others follow it with their eyes, and it changes its mind
+
 float cm_priority_gain(const cm_relation *relation, float speed)
 {
-    return (relation->near ? 4.0f : 1.0f) * (1.0f + cm_min(speed, 10.0f)) /
-           (1.0f + 0.1f * relation->distance);
+    return (relation->steered ? STEERED
+            : relation->near  ? NEAR
+                              : 1.0f) *
+           (1.0f + cm_min(speed, 10.0f)) / (1.0f + 0.1f * relation->distance);
 }
 
 // The own body first, then higher priority, then the lower slot.

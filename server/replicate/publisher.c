@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "server/replicate/relay.h"
 #include "server/replicate/viewers.h"
 #include "server/replicate/welcomes.h"
 #include "server/replicate/world_changes.h"
@@ -25,9 +26,11 @@ struct cm_publisher {
     cm_welcomes welcomes;
     uint64_t put_off_tick; // the newest in which welcomes waited for the recording
     cm_viewers viewers;
+    cm_relay relay;
     cm_view_out out;
     uint64_t views, view_bytes, views_acked;
-    uint64_t logged_messages, logged_events, logged_changes; // left out, as last logged
+    uint64_t logged_messages, logged_events; // left out, as last logged
+    uint64_t logged_changes, logged_relays;
 };
 
 static carom_result build(cm_publisher *p, const cm_room *room, char *error, size_t error_size)
@@ -49,6 +52,7 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
                                   .input_rate = p->def.input_rate,
                                   .rewind_ms = p->def.rewind_ms};
     p->interest_radius = replication.interest_radius;
+    p->relay.is_on = replication.relay;
     p->def.budget_kbit = p->def.budget_kbit > 0 ? p->def.budget_kbit : replication.budget_kbit;
     p->rate_permille = 1000;
     const carom_world *world = cm_room_world(room);
@@ -263,7 +267,8 @@ static void put_durable(const cm_publisher *p, const cm_viewer *v, cm_view_heade
     header->durable_age = header->has_durable ? (uint16_t)age : 0;
 }
 
-static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client)
+static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *roster,
+                         cm_client *client)
 {
     cm_session *session = &client->session;
     cm_view_header header = {.epoch = session->epoch,
@@ -283,6 +288,9 @@ static void publish_view(cm_publisher *p, const cm_room *room, cm_client *client
     put_durable(p, v, &header);
     header.has_messages = v->tells_messages;
     header.messages = (uint16_t)(v->mail.before + v->mail.messages.count);
+    if (session->predict) {
+        cm_relay_view(&p->relay, room, roster, session->player, v->replica, &header);
+    }
     cm_view_out *out = &p->out;
     const cm_transport_caps caps = cm_transport_caps_of(p->def.transport, client->connection);
     cm_replica_view(v->replica, &p->snapshot, &p->view_config, &header, own,
@@ -335,6 +343,7 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     p->views_acked += cm_viewers_take_acks(&p->viewers, roster);
     uint64_t failed =
         cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
+    cm_relay_frame(&p->relay, room);
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
@@ -349,7 +358,7 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; i++) {
         if (cm_client_has_joined(members[i]) && p->viewers.of[i].replica != NULL) {
-            publish_view(p, room, members[i]);
+            publish_view(p, room, roster, members[i]);
         }
     }
     return failed;
@@ -369,6 +378,8 @@ void cm_publisher_second(cm_publisher *p, uint64_t tick, const cm_log *log)
                   p->viewers.messages_dropped, tick, &p->logged_messages);
     cm_log_growth(log, "events of the module were left out", "events", p->viewers.events_dropped,
                   tick, &p->logged_events);
+    cm_log_growth(log, "inputs were not relayed: a view has no room for so many", "views",
+                  p->relay.left_out, tick, &p->logged_relays);
     cm_log_growth(log, "world changes could not be sent", "changes", p->changes.lost, tick,
                   &p->logged_changes);
 }

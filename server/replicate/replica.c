@@ -18,6 +18,8 @@ struct cm_replica {
     bool started;                       // a view was sent
     uint32_t public_acked, public_sent; // versions
     uint64_t public_sequence;           // that carried public_sent
+    cm_replica_relay relay_acked;
+    uint64_t relay_players; // of the next view's
     uint64_t starved;
     cm_known_body *known;
     cm_candidate *candidates;
@@ -84,11 +86,24 @@ static bool take_ack(cm_replica *replica, uint16_t sequence)
     if (packet->public_version > replica->public_acked) {
         replica->public_acked = packet->public_version;
     }
+    if (packet->relay_tick > replica->relay_acked.tick) {
+        replica->relay_acked = (cm_replica_relay){packet->relay_tick, packet->relay_players};
+    }
     for (uint32_t i = 0; i < packet->count; i++) {
         const cm_packet_entry *entry = &packet->entries[i];
         cm_known_body_acked(&replica->known[entry->slot], entry, packet->sequence);
     }
     return true;
+}
+
+cm_replica_relay cm_replica_relay_acked(const cm_replica *replica)
+{
+    return replica->relay_acked;
+}
+
+void cm_replica_tells(cm_replica *replica, uint64_t players)
+{
+    replica->relay_players = players;
 }
 
 uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits)
@@ -166,10 +181,15 @@ static void note_sent(cm_replica *replica, cm_packer_view *view, cm_sent_packet 
         replica->public_sent = view->snapshot->public_version;
         replica->public_sequence = packet->sequence;
     }
+    if (view->header.relay_size > 0) {
+        packet->relay_tick = view->snapshot->tick;
+        packet->relay_players = replica->relay_players;
+    }
     replica->last_sent_tick = view->snapshot->tick;
     replica->started = true;
     view->header.has_public = view->header.has_wrench = false;
     view->header.has_durable = view->header.has_messages = false;
+    view->header.relay_size = 0;
 }
 
 void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_view_config *config,
@@ -191,7 +211,8 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
     if (public_due(replica, snapshot)) {
         put_public(&view.header, snapshot);
     }
-    bool idle = view.queue.count == 0 && !view.header.has_public && !view.header.has_wrench;
+    bool idle = view.queue.count == 0 && !view.header.has_public && !view.header.has_wrench &&
+                view.header.relay_size == 0;
     if (idle && replica->started &&
         (snapshot->tick - replica->last_sent_tick) * IDLE_RATE < replica->def.tick_rate) {
         return;

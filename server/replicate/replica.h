@@ -25,6 +25,11 @@ typedef struct cm_replica_def {
     bool predict;          // the client simulates: bodies near its own travel with velocities
 } cm_replica_def;
 
+// The relay of a view: of which tick, and of which players it told. Tick 0: there was none.
+typedef struct cm_replica_relay {
+    uint64_t tick, players;
+} cm_replica_relay;
+
 typedef struct cm_replica_stats {
     uint64_t entries, resent; // bodies sent; of these, values sent before
     uint64_t starved;         // bodies that waited more than a second, each view
@@ -52,6 +57,11 @@ void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32
 // bit i of `bits`, the one 1 + i before it. Returns the number of new acks; an ack of a packet that
 // was never sent, was acked before or is CM_SENT_PACKETS old changes nothing.
 uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits);
+
+// The newest relay that arrived.
+cm_replica_relay cm_replica_relay_acked(const cm_replica *replica);
+// The relay in the next view's header tells of these players.
+void cm_replica_tells(cm_replica *replica, uint64_t players);
 
 // The packets of the view of a snapshot; none if there is nothing to send. The header's sequence,
 // count and public state are filled in here; the first packet gets the next sequence, starting with

@@ -28,6 +28,7 @@ cm_sent_packet *cm_sent_packets_next(cm_sent_packets *packets, uint32_t entries)
     packet->sequence = ++packets->sequence;
     packet->acked = false;
     packet->public_version = 0;
+    packet->relay_tick = packet->relay_players = 0;
     packet->count = 0;
     return packet;
 }

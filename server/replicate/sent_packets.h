@@ -17,6 +17,8 @@ typedef struct cm_sent_packet {
     uint64_t sequence;
     bool acked;
     uint32_t public_version; // 0: none travelled
+    uint64_t relay_tick;     // of the view, where it had a relay; 0: it had none
+    uint64_t relay_players;  // that it told of
     uint32_t count, capacity;
     cm_packet_entry *entries;
 } cm_sent_packet;

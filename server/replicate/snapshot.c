@@ -41,9 +41,10 @@ bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
     snapshot->bodies = calloc(capacity, sizeof *snapshot->bodies);
     snapshot->positions = calloc(capacity, sizeof *snapshot->positions);
     snapshot->speeds = calloc(capacity, sizeof *snapshot->speeds);
+    snapshot->steered = calloc(capacity, sizeof *snapshot->steered);
     return snapshot->generation != NULL && snapshot->kind != NULL && snapshot->links != NULL &&
            snapshot->version != NULL && snapshot->bodies != NULL && snapshot->positions != NULL &&
-           snapshot->speeds != NULL;
+           snapshot->speeds != NULL && snapshot->steered != NULL;
 }
 
 void cm_snapshot_free(cm_snapshot *snapshot)
@@ -55,6 +56,7 @@ void cm_snapshot_free(cm_snapshot *snapshot)
     free(snapshot->bodies);
     free(snapshot->positions);
     free(snapshot->speeds);
+    free(snapshot->steered);
     memset(snapshot, 0, sizeof *snapshot);
 }
 
@@ -81,6 +83,17 @@ static void take_slot(cm_snapshot *snapshot, const cm_view_config *config, const
     }
 }
 
+static void note_steered(cm_snapshot *snapshot, const carom_game *game, uint64_t present)
+{
+    memset(snapshot->steered, 0, snapshot->capacity * sizeof *snapshot->steered);
+    for (; present != 0; present &= present - 1) {
+        carom_body_id body = cm_game_player_body(game, (uint32_t)__builtin_ctzll(present));
+        if (!carom_body_id_is_null(body) && body.index < snapshot->slots) {
+            snapshot->steered[body.index] = snapshot->generation[body.index] == body.generation;
+        }
+    }
+}
+
 void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
                          const carom_game *game, uint64_t tick, uint64_t present)
 {
@@ -101,6 +114,7 @@ void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
         snapshot->generation[slot] = 0;
     }
     snapshot->slots = slots;
+    note_steered(snapshot, game, present);
 
     uint32_t size = 0;
     const uint8_t *bytes = cm_game_public(game, &size);

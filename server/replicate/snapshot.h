@@ -16,6 +16,7 @@ typedef struct cm_snapshot {
     cm_view_body *bodies;    // with velocity
     carom_vec3 *positions;   // for interest
     float *speeds;           // m/s
+    bool *steered;           // by a player's inputs
     uint32_t public_version; // raised when the public state or who is present changed
     uint32_t public_size;
     uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];

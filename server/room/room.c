@@ -31,7 +31,8 @@ struct cm_room {
     size_t encoded_capacity;
     uint64_t encoded_at; // the newest tick when that was made
     uint64_t tick, confirmed;
-    bool ended; // the module was told
+    uint64_t made; // the earliest tick that the newest frame made
+    bool ended;    // the module was told
     uint32_t tick_rate, window, max_players;
     uint64_t taken;    // players whose slot a session has, from the next tick on
     uint64_t leaving;  // leaves that wait for room among the events
@@ -384,6 +385,16 @@ uint64_t cm_room_settled(const cm_room *room, uint32_t player)
     return cm_inbox_settled(room->inbox, player, room->confirmed);
 }
 
+const uint8_t *cm_room_input_at(const cm_room *room, uint32_t player, uint64_t tick)
+{
+    return cm_inbox_input(room->inbox, room->tick, player, tick);
+}
+
+uint64_t cm_room_made(const cm_room *room)
+{
+    return room->made;
+}
+
 static void count_step(cm_room *room)
 {
     const double *stage_s = carom_world_stage_times(cm_room_world(room));
@@ -415,6 +426,7 @@ static void rewind_room(cm_room *room)
         return;
     }
     CM_ASSERT(cm_timeline_tick(room->timeline) >= room->confirmed);
+    room->made = cm_timeline_tick(room->timeline) + 1;
     for (uint32_t i = 0; i < ticks; i++) {
         step_tick(room);
     }
@@ -445,6 +457,7 @@ void cm_room_frame(cm_room *room)
 {
     // The slot of the next tick must not be one that still has to be handed over.
     CM_ASSERT(room->tick - room->confirmed <= room->window);
+    room->made = room->tick + 1;
     rewind_room(room);
     cm_event_list_copy(cm_timeline_events(room->timeline, room->tick + 1), &room->pending);
     cm_event_list_clear(&room->pending);

@@ -80,6 +80,10 @@ bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint3
 cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, const uint8_t *bytes,
                                uint32_t allowance, uint32_t *cost);
 uint64_t cm_room_settled(const cm_room *room, uint32_t player);
+// The input of a player for a tick, as cm_inbox_input has it.
+const uint8_t *cm_room_input_at(const cm_room *room, uint32_t player, uint64_t tick);
+// The earliest tick that the newest frame made, or made again.
+uint64_t cm_room_made(const cm_room *room);
 
 // Rewinds if a late input came, then makes one tick.
 void cm_room_frame(cm_room *room);

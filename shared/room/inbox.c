@@ -195,6 +195,17 @@ void cm_inbox_stepped(cm_inbox *inbox, uint64_t tick, const carom_game *game)
     }
 }
 
+const uint8_t *cm_inbox_input(const cm_inbox *inbox, uint64_t now_tick, uint32_t player,
+                              uint64_t tick)
+{
+    CM_ASSERT(player < CAROM_PLAYERS_MAX);
+    const inbox_slot *slot = find_slot(inbox, tick);
+    if (slot == NULL || (tick > now_tick && (slot->arrived >> player & 1) == 0)) {
+        return NULL;
+    }
+    return input_at(inbox, tick, player);
+}
+
 uint64_t cm_inbox_settled(const cm_inbox *inbox, uint32_t player, uint64_t confirmed)
 {
     uint64_t since = inbox->since[player];

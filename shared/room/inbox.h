@@ -55,6 +55,12 @@ uint32_t cm_inbox_gather(cm_inbox *inbox, uint64_t tick, const carom_game *game,
 // After the tick was stepped: keeps what was held for those whose input had not come.
 void cm_inbox_stepped(cm_inbox *inbox, uint64_t tick, const carom_game *game);
 
+// The player's input for a tick: the one that came or, where the tick was stepped, the one held.
+// NULL: neither, or the ring does not have it any more. For a player who was not there then it is
+// what an earlier one left.
+const uint8_t *cm_inbox_input(const cm_inbox *inbox, uint64_t now_tick, uint32_t player,
+                              uint64_t tick);
+
 // The newest tick up to which every input of the player has come or no longer counts.
 uint64_t cm_inbox_settled(const cm_inbox *inbox, uint32_t player, uint64_t confirmed);
 

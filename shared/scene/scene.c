@@ -202,6 +202,7 @@ void cm_scene_replication_get(const cm_scene *scene, cm_scene_replication *repli
     replication->budget_kbit = given->budget_kbit;
     replication->interest_radius = (float)given->interest_radius;
     replication->position_step = (float)given->position_step;
+    replication->relay = given->relay;
 }
 
 void cm_scene_bounds(const cm_scene *scene, carom_vec3 *lower, carom_vec3 *upper)

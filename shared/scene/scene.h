@@ -31,6 +31,7 @@ typedef struct cm_scene_replication {
     uint32_t budget_kbit;  // a client, 64
     float interest_radius; // m; 0: everything
     float position_step;   // m, 1/512
+    bool relay;            // inputs are told to the other players, true
 } cm_scene_replication;
 
 // Room for what joins in mid-match is `limits` (default: twice what the scene holds, at least 64;

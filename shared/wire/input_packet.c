@@ -17,33 +17,18 @@
 #include "shared/wire/packet.h"
 
 #include "shared/base/assert.h"
+#include "shared/wire/input_delta.h"
 
 #include <string.h>
 
 enum { INPUT_HEADER = 14 };
-
-static void write_mask(cm_bit_writer *writer, const uint8_t *from, const uint8_t *to, uint32_t size)
-{
-    for (uint32_t i = 0; i < size; i++) {
-        cm_write_bool(writer, from[i] != to[i]);
-    }
-    for (uint32_t i = 0; i < size; i++) {
-        if (from[i] != to[i]) {
-            cm_write_bits(writer, to[i], 8);
-        }
-    }
-}
 
 // False, and the writer as it was, where the input does not fit.
 static bool write_input(cm_bit_writer *writer, const uint8_t *from, const uint8_t *to,
                         uint32_t size)
 {
     cm_bit_writer before = *writer;
-    bool same = memcmp(from, to, size) == 0;
-    cm_write_bool(writer, same);
-    if (!same) {
-        write_mask(writer, from, to, size);
-    }
+    (void)cm_input_delta_write(writer, from, to, size);
     if (!writer->overflow) {
         return true;
     }
@@ -90,22 +75,8 @@ static cm_packet_reason read_inputs(cm_bit_reader *reader, uint32_t size, cm_inp
         uint8_t *to = packet->inputs[n];
         memcpy(to, from, CAROM_INPUT_MAX);
         from = to;
-        if (cm_read_bool(reader)) {
-            continue;
-        }
-        bool changed[CAROM_INPUT_MAX];
-        bool any = false;
-        for (uint32_t i = 0; i < size; i++) {
-            changed[i] = cm_read_bool(reader);
-            any = any || changed[i];
-        }
-        if (!any) {
+        if (!cm_input_delta_read(reader, to, size)) {
             return reader->overflow ? CM_PACKET_SHORT : CM_PACKET_RANGE;
-        }
-        for (uint32_t i = 0; i < size; i++) {
-            if (changed[i]) {
-                to[i] = (uint8_t)cm_read_bits(reader, 8);
-            }
         }
     }
     return cm_packet_end(reader);

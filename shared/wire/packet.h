@@ -10,7 +10,7 @@
 #include "shared/base/bits.h"
 #include "shared/view/view.h"
 
-#define CM_PROTOCOL_VERSION 4
+#define CM_PROTOCOL_VERSION 5
 // Datagrams are at most 1,200 bytes; ENet takes 12, a checksum 4, a seal 29.
 #define CM_PACKET_MAX       1152
 #define CM_PACKET_INPUT     1
@@ -18,6 +18,7 @@
 #define CM_PACKET_EPOCH_AT  1   // its byte in a view
 #define CM_INPUTS_MAX       64  // ticks of inputs in one packet
 #define CM_BASELINE_AGE_MAX 127 // packets back that a view's delta may refer to
+#define CM_RELAY_MAX        256 // bytes of a view's relay
 
 // The reasons for refusing a packet. The receiver has one counter for each.
 #define CM_PACKET_REASONS(X)                                                                       \
@@ -83,6 +84,9 @@ typedef struct cm_view_header {
     // the newest confirmed tick; sent once there was an Events message.
     bool has_messages;
     uint16_t messages;
+    // The inputs of other players (input_relay.h); 0 bytes: none.
+    uint32_t relay_size;
+    uint8_t relay[CM_RELAY_MAX];
 } cm_view_header;
 
 #define CM_LEAD_UNKNOWN INT16_MIN

@@ -9,13 +9,14 @@
 //        8    4  input_ack
 //       12    2  input_lead, two's complement
 //       14    1  flags: bit 0 public state follows, bit 1 a wrench, bit 2 durable_age,
-//                bit 3 messages, others 0
+//                bit 3 messages, bit 4 a relay, others 0
 //      [15]   2  public_size, 0 to 1024
 //      [17]   8  present
 //      [25]      public_size bytes
 //      [at]  24  force, torque: six binary32; at = 15 or 25 + public_size
 //      [..]   2  durable_age, at most tick
 //      [..]   2  messages
+//      [..]   2  relay_size, 1 to 256, then as many bytes (input_relay.h)
 //       then: bits, least significant first, for each body:
 //          1       one more body (0: none, the check follows)
 //          1       its slot is the one after the last (first: slot 0); else
@@ -24,7 +25,7 @@
 //          2       generation
 //          1       its baseline age is that of the body before (first: 0); else 7 bits, the age
 //                  the body (view_delta.c)
-//         16       check: header, public state and bodies folded
+//         16       check: header, public state, relay and bodies folded
 // Typical: 300 bytes, 50 bodies, 30 packets a second for each client.
 #include "shared/wire/packet.h"
 
@@ -43,6 +44,7 @@ enum {
     FLAG_WRENCH = 2,
     FLAG_DURABLE = 4,
     FLAG_MESSAGES = 8,
+    FLAG_RELAY = 16,
     WRENCH_WORDS = 6,
     EXPONENT = 0x7f800000,
 };
@@ -118,13 +120,18 @@ static uint32_t check_header(const cm_view_header *header)
         }
     }
     check = header->has_durable ? cm_check_fold(check, header->durable_age) : check;
-    return header->has_messages ? cm_check_fold(check, header->messages) : check;
+    check = header->has_messages ? cm_check_fold(check, header->messages) : check;
+    for (uint32_t i = 0; i < header->relay_size; i++) {
+        check = cm_check_fold(check, header->relay[i]);
+    }
+    return check;
 }
 
 static uint32_t flags_of(const cm_view_header *header)
 {
     return (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u) |
-           (header->has_durable ? FLAG_DURABLE : 0u) | (header->has_messages ? FLAG_MESSAGES : 0u);
+           (header->has_durable ? FLAG_DURABLE : 0u) | (header->has_messages ? FLAG_MESSAGES : 0u) |
+           (header->relay_size > 0 ? FLAG_RELAY : 0u);
 }
 
 static uint32_t check_entry(uint32_t check, const cm_view_entry *entry)
@@ -176,6 +183,11 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
     }
     if (header->has_messages) {
         cm_write_bits(bits, header->messages, 16);
+    }
+    if (header->relay_size > 0) {
+        CM_ASSERT(header->relay_size <= CM_RELAY_MAX);
+        cm_write_bits(bits, header->relay_size, 16);
+        cm_write_byte_run(bits, header->relay, header->relay_size);
     }
 }
 
@@ -258,7 +270,7 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     uint32_t lead = cm_read_bits(bits, 16);
     header->input_lead = (int16_t)(lead < 0x8000u ? (int32_t)lead : (int32_t)lead - 0x10000);
     uint32_t flags = cm_read_bits(bits, 8);
-    if (flags > (FLAG_PUBLIC | FLAG_WRENCH | FLAG_DURABLE | FLAG_MESSAGES)) {
+    if (flags > (FLAG_PUBLIC | FLAG_WRENCH | FLAG_DURABLE | FLAG_MESSAGES | FLAG_RELAY)) {
         return CM_PACKET_RANGE;
     }
     header->has_public = (flags & FLAG_PUBLIC) != 0;
@@ -291,6 +303,14 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     }
     if (header->has_messages) {
         header->messages = (uint16_t)cm_read_bits(bits, 16);
+    }
+    if ((flags & FLAG_RELAY) != 0) {
+        uint32_t relay_size = cm_read_bits(bits, 16);
+        if (!bits->overflow && (relay_size == 0 || relay_size > CM_RELAY_MAX)) {
+            return CM_PACKET_RANGE;
+        }
+        header->relay_size = relay_size;
+        cm_read_byte_run(bits, header->relay, relay_size);
     }
     return bits->overflow ? CM_PACKET_SHORT : CM_PACKET_OK;
 }

@@ -70,6 +70,15 @@ def begin(data, kind, header):
 # Section 5 ---------------------------------------------------------------------------------------
 
 
+def read_input(bits, before):
+    if bits.u(1):
+        return before
+    differs = [bits.u(1) for _ in before]
+    if not any(differs):
+        raise Refused("RANGE")
+    return bytes(bits.u(8) if d else b for d, b in zip(differs, before))
+
+
 def read_inputs(data, input_size):
     begin(data, 1, 14)
     _, flags, epoch, ack_sequence, ack_bits, newest, count = struct.unpack_from("<BBBHIIB", data)
@@ -82,11 +91,7 @@ def read_inputs(data, input_size):
     before = bytes(input_size)
     inputs = []
     for _ in range(count):
-        if not bits.u(1):
-            differs = [bits.u(1) for _ in range(input_size)]
-            if not any(differs):
-                raise Refused("RANGE")
-            before = bytes(bits.u(8) if d else b for d, b in zip(differs, before))
+        before = read_input(bits, before)
         inputs.append(before.hex())
     bits.end()
     return {
@@ -251,7 +256,7 @@ def single(x):
 def read_view(data, axis_bits, kept):
     begin(data, 2, 15)
     _, epoch, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BBHIIhB", data)
-    if flags & ~15:
+    if flags & ~31:
         raise Refused("RANGE")
     header = {"epoch": epoch, "sequence": sequence, "tick": tick}
     header.update(input_ack=input_ack, input_lead=lead)
@@ -287,6 +292,14 @@ def read_view(data, axis_bits, kept):
     if flags & 8:
         header["messages"] = bits.u(16)
         check.take(header["messages"])
+    if flags & 16:
+        size = bits.u(16)
+        if size == 0 or size > 256:
+            raise Refused("RANGE")
+        relay = bytes(bits.u(8) for _ in range(size))
+        header["relay"] = relay.hex()
+        for word in relay:
+            check.take(word)
     entries = read_bodies(bits, header, axis_bits, kept, check)
     told = bits.u(16)
     bits.end()
@@ -294,6 +307,31 @@ def read_view(data, axis_bits, kept):
         raise Refused("CHECK")
     kept[sequence] = {e["index"]: e["body"] for e in entries}
     return header, entries
+
+
+def read_relay(data, tick, input_size, kept):
+    """Section 6.1; `kept`: what was told before, {(player, tick): input}."""
+    bits = Bits(data, 0)
+    back = bits.u(7)
+    slots = bits.u(6) + 1
+    players = [slot for slot in range(slots) if bits.u(1)]
+    if back > tick or slots - 1 not in players:
+        raise Refused("RANGE")
+    told, ahead = [], 0
+    for player in players:
+        based = bits.u(1)
+        if not bits.u(1):
+            ahead = bits.u(5)
+        before = kept.get((player, tick - back)) if based else bytes(input_size)
+        is_known, before = before is not None, before or bytes(input_size)
+        same = bits.u(1)
+        for t in range(tick - back + 1, tick + ahead + 1):
+            before = before if same else read_input(bits, before)
+            if is_known:
+                told.append([player, t, before.hex()])
+    bits.end()
+    kept.update({(player, t): bytes.fromhex(text) for player, t, text in told})
+    return told
 
 
 # Section 3 ---------------------------------------------------------------------------------------
@@ -543,6 +581,18 @@ def test_views(vectors):
             expect(f"pose {i}", field, close(got[field], v["pose"][field], within), True)
 
 
+def test_relays(vectors):
+    kept = {}
+    for v in vectors["vectors"]:
+        where = "relays, " + v["name"]
+        try:
+            told = read_relay(bytes.fromhex(v["hex"]), v["tick"], vectors["input_size"], kept)
+            expect(where, "reason", "OK", v["reason"])
+            expect(where, "told", told, v.get("told"))
+        except Refused as reason:
+            expect(where, "reason", str(reason), v["reason"])
+
+
 def test_control(vectors):
     for v in vectors["vectors"]:
         where = "control, " + v["name"]
@@ -556,7 +606,8 @@ def test_control(vectors):
 
 def main():
     folder = pathlib.Path(__file__).parent / "vectors"
-    for name, test in (("inputs", test_inputs), ("views", test_views), ("control", test_control)):
+    for name, test in (("inputs", test_inputs), ("views", test_views), ("relays", test_relays),
+                       ("control", test_control)):
         with open(folder / f"{name}.json", encoding="utf-8") as file:
             test(json.load(file))
     with open(folder / "secure.json", encoding="utf-8") as file:

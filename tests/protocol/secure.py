@@ -187,7 +187,7 @@ def check(vectors, expect):
 
     hello, challenge, connect = v["hello"], v["challenge"], v["connect"]
     expect("hello", "size", len(hello), 548)
-    expect("hello", "head", struct.unpack_from("<BI", hello), (0x41, 4))
+    expect("hello", "head", struct.unpack_from("<BI", hello), (0x41, 5))
     client_public = hello[5:37]
     expect("hello", "public key", client_public, x25519(v["client_secret"]))
     expect("hello", "zeros", hello[37:], bytes(511))

@@ -140,10 +140,9 @@ typedef struct carom_client_def {
     /// Comes back by itself while the server keeps its slot [true]. False: silence ends in IDLE,
     /// and the player's slot is lost once the server's grace is over.
     bool reconnect;
-    /// Metres around the own body, and around where it will be, in which bodies are simulated [4].
-    /// Larger: bodies that the player pushes move at once further away; but each further body is
-    /// stepped in every prediction, and one that another player pushes is predicted wrongly. 0: the
-    /// own body alone.
+    /// Metres in which bodies are simulated [4]: around the own body, where it will be, and the
+    /// bodies of the other players, whose inputs views relay. Larger: what is pushed moves at once
+    /// further away; but each further body is stepped in every prediction. 0: the own body alone.
     float predict_radius;
     /// A correction's jump is worn off: the time in which a third of it is left [0.04 s]. Longer:
     /// softer, and longer beside the truth. 0: everything jumps.

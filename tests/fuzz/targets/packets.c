@@ -1,12 +1,12 @@
 // The two packets that play a match, as server and client read them: any bytes are refused with a
-// reason or read, inputs that were read are the same when written and read again, and a view's
-// bodies stay inside the room that there is for them.
+// reason or read, inputs that were read are the same when written and read again, a view's bodies
+// stay inside the room that there is for them, and a relay tells of ticks that it may tell of.
 #include <stdlib.h>
 #include <string.h>
 
 #include "shared/base/assert.h"
 #include "shared/base/vec.h"
-#include "shared/wire/packet.h"
+#include "shared/wire/input_relay.h"
 
 #define BODIES 4096u // that have a baseline
 
@@ -53,6 +53,31 @@ static void fuzz_inputs(const uint8_t *bytes, size_t size)
     CM_ASSERT(memcmp(&packet, &again, sizeof packet) == 0);
 }
 
+static const uint8_t *find_input(void *context, uint32_t player, uint64_t tick)
+{
+    static const uint8_t input[CAROM_INPUT_MAX] = {1, 2, 3};
+    (void)context;
+    return (player + tick) % 7 != 0 ? input : NULL;
+}
+
+static void take_input(void *context, uint32_t player, uint64_t tick, const uint8_t *bytes)
+{
+    const uint64_t *view = context;
+    CM_ASSERT(player < CAROM_PLAYERS_MAX && bytes != NULL);
+    CM_ASSERT(tick + CM_RELAY_BACK_MAX > *view && tick <= *view + CM_RELAY_AHEAD_MAX);
+}
+
+static void fuzz_relay(const uint8_t *bytes, size_t size)
+{
+    static const uint32_t sizes[] = {0, 9, CAROM_INPUT_MAX};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t tick = i * 100;
+        cm_packet_reason reason =
+            cm_input_relay_read(bytes, size, tick, sizes[i], find_input, take_input, &tick);
+        CM_ASSERT(reason < CM_PACKET_REASON_COUNT);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size > 0 ? size : 1);
@@ -62,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fuzz_view(exact, size);
     fuzz_inputs(exact, size);
+    fuzz_relay(exact, size);
     free(exact);
     return 0;
 }

@@ -1,6 +1,7 @@
 // Goal: a correction moves a predicted body no further than the server's value asks for: a
 // quantised number stands for an interval, what lies inside it keeps its very bits, what lies
-// outside goes to the interval's edge, and a view within the tolerance changes nothing. Method: a
+// outside goes to the interval's edge, and a view within the tolerance changes nothing. What was
+// stepped without another player's input is stepped again with it, bit for bit. Method: a
 // predictor over a mirror that is made by hand, given a view of a tick that it has saved, and that
 // tick's state looked at afterwards.
 #include "client-sdk/src/predict.h"
@@ -12,6 +13,7 @@
 #include "shared/base/memory.h"
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
+#include "shared/wire/input_relay.h"
 
 #define STEP (1.0f / 512.0f) // of positions, m
 
@@ -34,8 +36,9 @@ typedef struct rig {
 #define VIEW 104u
 #define NOW  107u
 
-// A player's cube, alone in space, predicted from tick 100 to NOW; views of it were none so far.
-static void open_rig(rig *r)
+// The cubes of players, far from all else, predicted from tick 100 to NOW; views of them were none
+// so far.
+static void open_rig_of(rig *r, uint32_t players)
 {
     memset(r, 0, sizeof *r);
     cm_scene_error error;
@@ -49,8 +52,9 @@ static void open_rig(rig *r)
     m->world = carom_game_world(m->game);
     m->tick_rate = 60;
     m->view_rate = 30;
-    cm_game_event event = {.type = CM_EVENT_JOIN, .player = 0, .client_id = 1};
-    cm_tick_input input = {.events = &event, .event_count = 1};
+    const cm_game_event events[] = {{.type = CM_EVENT_JOIN, .player = 0, .client_id = 1},
+                                    {.type = CM_EVENT_JOIN, .player = 1, .client_id = 2}};
+    cm_tick_input input = {.events = events, .event_count = players};
     cm_game_tick(m->game, &input);
     r->own = cm_game_player_body(m->game, 0);
     carom_quat q = cm_quat_normalize((carom_quat){0.1f, 0.2f, 0.3f, 0.9f});
@@ -77,6 +81,11 @@ static void open_rig(rig *r)
     cr_assert(cm_timeline_restore(r->p->timeline, VIEW));
     cr_assert_eq(carom_body_get(r->p->world, r->own, &r->then), CAROM_OK);
     cr_assert(cm_timeline_restore(r->p->timeline, NOW));
+}
+
+static void open_rig(rig *r)
+{
+    open_rig_of(r, 1);
 }
 
 static void close_rig(rig *r)
@@ -188,5 +197,82 @@ Test(correction, leaves_what_is_right)
     carom_body_state now = told(&r, &pose, false);
     cr_expect(same(&now.position, &r.then.position, sizeof now.position));
     cr_expect(same(&now.linear_velocity, &r.then.linear_velocity, sizeof now.linear_velocity));
+    close_rig(&r);
+}
+
+// Relays ---------------------------------------------------------------------------------------
+
+enum { DRIVEN = 102 }; // from this tick on player 1 drives
+
+static const uint8_t *input_of(void *context, uint32_t player, uint64_t tick)
+{
+    static const uint8_t drives[9] = {0, 0, 0x80, 0x3f}, rests[9]; // x: 1
+    (void)context;
+    (void)player;
+    return tick > VIEW + 1 ? NULL : (tick >= DRIVEN ? drives : rests);
+}
+
+// The view of tick VIEW comes with the inputs of player 1 up to VIEW + 1.
+static void relay(rig *r, uint64_t tick)
+{
+    cm_view_header header = {.tick = (uint32_t)tick};
+    const cm_input_relay told = {.tick = tick, .back = 4, .players = 2, .input_size = 9};
+    bool news;
+    header.relay_size = (uint32_t)cm_input_relay_write(&told, input_of, NULL, header.relay,
+                                                       sizeof header.relay, &news);
+    cr_assert_eq(cm_predictor_relay(r->p, &header), CM_PACKET_OK);
+}
+
+// Where the cube of player 1 is at NOW, if it had driven from DRIVEN on.
+static carom_body_state driven(rig *r)
+{
+    carom_game *game;
+    cr_assert_eq(cm_game_create(r->scene, r->mirror.module, 7, NULL, &game), CAROM_OK);
+    cr_assert(cm_timeline_read(r->p->timeline, 100, game));
+    for (uint64_t tick = 101; tick <= NOW; tick++) {
+        carom_player_input own = {.player = 1};
+        memcpy(own.bytes, input_of(NULL, 1, tick < VIEW ? tick : VIEW), 9);
+        cm_tick_input input = {.inputs = &own, .input_count = 1};
+        cm_game_tick(game, &input);
+    }
+    carom_body_state state;
+    cr_assert_eq(carom_body_get(carom_game_world(game), cm_game_player_body(game, 1), &state),
+                 CAROM_OK);
+    cm_game_destroy(game);
+    return state;
+}
+
+Test(correction, steps_again_what_others_did)
+{
+    rig r;
+    open_rig_of(&r, 2);
+    carom_body_id other = cm_game_player_body(r.p->game, 1);
+    carom_body_state before, now, right = driven(&r);
+    cr_assert_eq(carom_body_get(r.p->world, other, &before), CAROM_OK);
+    relay(&r, VIEW);
+    cm_view_pose pose = pose_of(&r.then);
+    (void)told(&r, &pose, true);
+    cr_assert(cm_timeline_restore(r.p->timeline, NOW));
+    cr_assert_eq(carom_body_get(r.p->world, other, &now), CAROM_OK);
+    cr_expect_gt(now.linear_velocity.x, before.linear_velocity.x + 1.0f);
+    cr_expect(same(&now.position, &right.position, sizeof now.position));
+    cr_expect(same(&now.linear_velocity, &right.linear_velocity, sizeof now.linear_velocity));
+    close_rig(&r);
+}
+
+// An older view's relay tells nothing after a newer one's, a malformed one is refused whole.
+Test(correction, a_relay_is_told_once_and_whole)
+{
+    rig r;
+    open_rig_of(&r, 2);
+    relay(&r, VIEW);
+    uint64_t late = cm_inbox_earliest_late(cm_timeline_inbox(r.p->timeline));
+    cr_expect_eq(late, DRIVEN);
+    cr_expect_eq(r.p->relayed, VIEW);
+    cm_view_header bad = {.tick = VIEW - 1, .relay_size = 1};
+    cr_expect_eq(cm_predictor_relay(r.p, &bad), CM_PACKET_OK, "not read any more");
+    bad.tick = VIEW + 1;
+    cr_expect_eq(cm_predictor_relay(r.p, &bad), CM_PACKET_SHORT);
+    cr_expect_eq(r.p->relayed, VIEW);
     close_rig(&r);
 }

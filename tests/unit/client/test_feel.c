@@ -46,8 +46,24 @@ Test(client_feel, who_does_nothing_is_pushed)
     cm_feel_game game = *cm_feel_game_find("pressing");
     game.play = play_push;
     cm_feel_figures f = feeling_of(&game, cm_feel_path_find("r60"), 1, 5);
-    cr_expect_lt(f.own_p99_mm, 200.0, "%.1f mm", f.own_p99_mm);
-    cr_expect_gt(f.own_max_mm, 20.0, "there was a push");
+    cr_expect_lt(f.own_p99_mm, 40.0, "%.1f mm", f.own_p99_mm);
+    cr_expect_gt(f.own_max_mm, 2.0, "there was a push");
+}
+
+// Two who push one ball: each is shown by the inputs that views relay, and so is what both touch.
+Test(client_feel, others_are_shown_by_their_inputs)
+{
+    cm_feel_figures f = feeling("pushball", "r60", 1, 6);
+    cr_expect_lt(f.own_p99_mm, 40.0, "%.1f mm", f.own_p99_mm);
+    cr_expect_lt(f.others_p99_mm, 350.0, "%.1f mm", f.others_p99_mm);
+    cr_expect_lt(f.shared_p99_mm, 60.0, "%.1f mm", f.shared_p99_mm);
+}
+
+// Of many, those who are steered go first in a view.
+Test(client_feel, steered_bodies_go_before_others)
+{
+    cm_feel_figures f = feeling("crowd", "r60", 1, 3);
+    cr_expect_lt(f.others_p99_mm, 900.0, "%.1f mm", f.others_p99_mm);
 }
 
 // A lead of three quarters of a second: a correction steps all of it again.

@@ -209,6 +209,8 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
     header.durable_age = (uint16_t)round;
     header.has_messages = round % 4 == 0 || round == 7;
     header.messages = (uint16_t)(65530 + round);
+    header.relay_size = round % 6 == 2 ? 3 + round : 0; // alone, and behind others
+    memset(header.relay, (int)(0x50 + round), header.relay_size);
     cm_view_writer writer;
     cm_view_writer_begin(&writer, &header, bytes, CM_PACKET_MAX);
     uint32_t slot = round == 4 ? SLOTS : cm_rng_below(rng, 20);
@@ -243,9 +245,9 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[14] ^= 16;
+    bytes[14] ^= 32;
     put_view(out, config, "reserved flag", bytes, size, NULL);
-    bytes[14] ^= 16;
+    bytes[14] ^= 32;
     bytes[4] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
     uint8_t large[32] = {CM_PACKET_VIEW, 0, 1};
@@ -265,6 +267,13 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     put_view(out, config, "cut in its durable_age", durable, 16, NULL);
     durable[14] = 8;
     put_view(out, config, "cut in its messages", durable, 16, NULL);
+    uint8_t relay[32] = {CM_PACKET_VIEW, 0, 1};
+    relay[14] = 16;
+    put_view(out, config, "a relay of nothing", relay, 22, NULL);
+    relay[15] = 7;
+    put_view(out, config, "cut in its relay", relay, 20, NULL);
+    relay[16] = 2;
+    put_view(out, config, "a relay that is too long", relay, 32, NULL);
     // Bits: a body, not the next slot, long form, slot 3; alone. Then one more: long form, slot 3.
     uint8_t twice[64] = {CM_PACKET_VIEW, 77, 0};
     cm_view_header header = {.sequence = 77};

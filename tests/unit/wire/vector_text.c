@@ -99,6 +99,10 @@ void vector_header(vector_text *out, const cm_view_header *header)
     if (header->has_messages) {
         vector_put(out, ", \"messages\": %u", header->messages);
     }
+    if (header->relay_size > 0) {
+        vector_put(out, ", \"relay\": ");
+        vector_hex(out, header->relay, header->relay_size);
+    }
     vector_put(out, "}");
 }
 

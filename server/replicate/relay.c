@@ -1,0 +1,84 @@
+// Typical: 7 other players, a view 30 times a second, acknowledged after 4 to 16 ticks.
+#include "server/replicate/relay.h"
+
+#include "shared/wire/input_relay.h"
+
+#define REACH_MAX   96u // ticks since the acknowledged view: after more the relay begins anew
+#define REFRESH_MIN 32u // ticks: then one that tells nothing new goes too, to be acknowledged
+
+void cm_relay_frame(cm_relay *relay, const cm_room *room)
+{
+    relay->made[cm_room_tick(room) % CM_RELAY_FRAMES] = cm_room_made(room);
+}
+
+static const uint8_t *input_of(void *context, uint32_t player, uint64_t tick)
+{
+    return cm_room_input_at(context, player, tick);
+}
+
+// Players whose inputs count by now.
+static uint64_t playing(const cm_roster *roster, uint64_t tick)
+{
+    uint64_t players = 0;
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
+        const cm_session *session = cm_roster_session(roster, i);
+        players |= (uint64_t)(session != NULL && session->join_tick <= tick) << i;
+    }
+    return players;
+}
+
+// The first tick that may be new to a client which knows all up to `acked`.
+static uint64_t first_new(const cm_relay *relay, uint64_t acked, uint64_t tick)
+{
+    uint64_t first = acked + 1;
+    for (uint64_t t = first; t <= tick; t++) {
+        uint64_t made = relay->made[t % CM_RELAY_FRAMES];
+        first = made < first ? made : first;
+    }
+    return first;
+}
+
+// Of a relay that begins: as far back as a rewind reaches.
+static uint64_t oldest_told(const cm_room *room)
+{
+    uint64_t tick = cm_room_tick(room), window = cm_room_window(room) + 2;
+    window = window < CM_RELAY_BACK_MAX ? window : CM_RELAY_BACK_MAX;
+    return tick > window ? tick - window + 1 : 1;
+}
+
+void cm_relay_view(cm_relay *relay, const cm_room *room, const cm_roster *roster, uint32_t player,
+                   cm_replica *replica, cm_view_header *header)
+{
+    uint64_t tick = cm_room_tick(room), *since = relay->since[player];
+    if (!relay->is_on) {
+        return;
+    }
+    const cm_replica_relay acked = cm_replica_relay_acked(replica);
+    bool begins = acked.tick == 0 || tick - acked.tick > REACH_MAX;
+    uint64_t first = begins ? oldest_told(room) : first_new(relay, acked.tick, tick);
+    begins = begins || tick - first + 1 > CM_RELAY_BACK_MAX;
+    first = begins ? oldest_told(room) : first;
+    cm_input_relay told = {.tick = tick,
+                           .back = (uint32_t)(tick - first + 1),
+                           .players = playing(roster, tick) & ~(UINT64_C(1) << player),
+                           .input_size = cm_game_input_size(cm_room_game(room))};
+    for (uint64_t left = begins ? 0 : told.players & acked.players; left != 0; left &= left - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(left);
+        bool known = since[other] < first && cm_room_input_at(room, other, first - 1) != NULL;
+        told.based |= (uint64_t)known << other;
+    }
+    bool news;
+    header->relay_size = (uint32_t)cm_input_relay_write(&told, input_of, (void *)(uintptr_t)room,
+                                                        header->relay, CM_RELAY_MAX, &news);
+    relay->left_out += header->relay_size == 0 && told.players != 0;
+    if (header->relay_size == 0 || (!news && tick - acked.tick < REFRESH_MIN)) {
+        header->relay_size = 0;
+        return;
+    }
+    // Of several without a baseline only one may arrive: the latest beginning is safe.
+    for (uint64_t left = told.players & ~told.based; left != 0; left &= left - 1) {
+        uint64_t *begun = &since[__builtin_ctzll(left)];
+        *begun = first > *begun ? first : *begun;
+    }
+    cm_replica_tells(replica, told.players);
+}

@@ -1,0 +1,19 @@
+// An input against another one of the same size, in bits: as input packets (input_packet.c) and
+// relays (input_relay.c) have it.
+//
+//   1             same
+//   else size     which bytes differ, not none
+//        8 each   those bytes
+#ifndef CM_WIRE_INPUT_DELTA_H
+#define CM_WIRE_INPUT_DELTA_H
+
+#include "shared/base/bits.h"
+
+// True where they are the same.
+bool cm_input_delta_write(cm_bit_writer *writer, const uint8_t *from, const uint8_t *to,
+                          uint32_t size);
+// `bytes` is `from` before, `to` after. False where the bits say that nothing differs and that
+// something does.
+bool cm_input_delta_read(cm_bit_reader *reader, uint8_t *bytes, uint32_t size);
+
+#endif
