@@ -53,7 +53,7 @@ typedef struct cm_hosted_room_stats {
     uint64_t refused_inputs;                         // of its players, also of those who left
     uint64_t inputs_refused[CM_INPUT_VERDICT_COUNT]; // the same by verdict
     uint64_t seen_clamped;  // likewise: inputs whose claim of what was seen could not be true
-    double kbit_per_client; // views with all headers, mean over players, last second
+    double kbit_per_client; // sent, all headers counted, mean over players, last second
     cm_room_stats room;
     cm_publisher_stats published;
     carom_world_stats world;
@@ -110,7 +110,7 @@ typedef struct cm_hosted_player {
     uint64_t client_id;
     char name[CAROM_PLAYER_NAME_MAX + 1];
     uint32_t round_trip_ms;
-    double kbit; // sent a second, views with all headers, last second
+    double kbit; // sent, all headers counted, last second
     float loss;  // share of its view packets that does not arrive, of the last seconds
     uint64_t late_inputs, refused_inputs, seen_clamped, rewound_ticks;
 } cm_hosted_player;

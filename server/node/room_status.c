@@ -79,7 +79,7 @@ uint32_t cm_status_block(const cm_status *status, char text[CM_STATUS_BLOCK_MAX]
     add_stages(&b, "stage ms", w, CAROM_STAGE_PAIRS, CAROM_STAGE_SOLVE);
     add_stages(&b, "", w, CAROM_STAGE_RELAX, CAROM_STAGE_SAVE);
     add(&b, "  asleep    %u bodies   %u islands\n", w->bodies_asleep, w->islands);
-    add(&b, "  players   %u   %.1f kbit/s of views to each\n", w->players, w->kbit_per_client);
+    add(&b, "  players   %u   %.1f kbit/s to each\n", w->players, w->kbit_per_client);
     add_clients(&b, status);
     add(&b, "  inputs    %llu   late %llu   refused %llu\n", (unsigned long long)w->inputs,
         (unsigned long long)w->late_inputs, (unsigned long long)w->refused_inputs);

@@ -125,8 +125,8 @@ void cm_worker_match_cut(cm_worker *worker, uint64_t match_id);
 void cm_worker_stats_get(const cm_worker *worker, cm_worker_stats *stats);
 // The same without those of its rooms: of its host and clients.
 void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats);
-// The same with the numbers and players of one room, whose kbit_per_client are of its views; those
-// of the host are of all.
+// The same with the numbers and players of one room, whose kbit_per_client are of its players;
+// those of the host are of all.
 void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker_stats *stats);
 // Rooms that other workers have: who wants one is sent there, ELSEWHERE. Kept by the caller, who
 // may change them between turns. NULL: there are none.

@@ -299,7 +299,6 @@ static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *
     for (uint32_t i = 0; i < out->count; i++) {
         cm_transport_send(p->def.transport, client->connection, CM_SEND_PACKET, out->bytes[i],
                           out->sizes[i]);
-        session->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
         p->view_bytes += out->sizes[i] + CM_PACKET_OVERHEAD;
     }
     p->views += out->count;

@@ -71,7 +71,9 @@ void cm_clients_second(cm_clients *clients, uint64_t passed_us)
 {
     for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_client *client = &clients->list[i];
-        uint64_t bytes = client->session.view_bytes;
+        uint64_t bytes =
+            cm_transport_status_of(clients->def.transport, client->connection).wire_bytes;
+        bytes = bytes > client->second_bytes ? bytes : client->second_bytes;
         client->kbit = (double)(bytes - client->second_bytes) * 8.0e3 / (double)passed_us;
         client->second_bytes = bytes;
     }
@@ -339,8 +341,9 @@ static void take_events(cm_clients *clients)
             leave_room(client);
             memset(client, 0, sizeof *client);
             client->connection = event.connection;
-            client->network =
-                cm_address_network(cm_transport_status_of(transport, event.connection).address.ip);
+            const cm_transport_status status = cm_transport_status_of(transport, event.connection);
+            client->network = cm_address_network(status.address.ip);
+            client->second_bytes = status.wire_bytes;
             cm_session_open(&client->session, clients->now_us);
         } else if (!cm_connection_id_equal(client->connection, event.connection)) {
             continue; // its place is another's by now

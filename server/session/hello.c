@@ -69,7 +69,6 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     session->predict = hello->predict;
     give_ticket(clients, roster, session);
     cm_roster_add(roster, client);
-    client->second_bytes = session->view_bytes;
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "player came back");
     cm_line_uint(&line, "player", session->player);

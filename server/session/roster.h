@@ -30,7 +30,7 @@ typedef struct cm_client {
     cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
     cm_control *hello;     // while CONNECTED: to be answered when the room can; else NULL
     cm_outbox waiting;     // its messages that the room had no place for yet
-    uint64_t second_bytes; // view_bytes at the begin of the present second
+    uint64_t second_bytes; // wire_bytes at the begin of the present second
     double kbit;           // of the last whole second
 } cm_client;
 

@@ -80,7 +80,6 @@ typedef struct cm_session {
     uint64_t late_inputs, refused_inputs, rewound_ticks;
     cm_lag_compensation lag; // of the views of its epoch
     uint64_t seen_clamped;   // inputs whose claim of what was seen could not be true
-    uint64_t view_bytes;     // sent, all headers counted
 } cm_session;
 
 void cm_session_open(cm_session *session, uint64_t now_us);

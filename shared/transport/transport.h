@@ -64,6 +64,8 @@ typedef struct cm_transport_status {
     uint32_t silence_ms;           // since something came
     size_t outstanding;            // bytes of messages that the other end has not acknowledged
     uint64_t sent, arrived;        // messages that count: sent, and arrived with all before them
+    uint64_t wire_bytes; // sent, IP and UDP headers counted; by a server's transport alone, and
+                         // from any number on
     // Counted by a client's transport alone.
     uint64_t bytes_in, bytes_out; // UDP payloads, seals counted
     uint64_t opened;              // datagrams that were the server's, of the present handshake

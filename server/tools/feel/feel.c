@@ -44,6 +44,9 @@ typedef struct run {
     seat seats[CM_FEEL_PLAYERS_MAX];
     uint64_t begin_us, from_us; // of the warm-up, and of what counts; UINT64_MAX: not yet
     cm_worker_stats before;
+    uint64_t told_us; // when the server's own figure is read next
+    double told_sum;
+    uint32_t told_count;
     char *error;
     size_t error_size;
 } run;
@@ -163,12 +166,26 @@ static void frame(run *r, seat *s, uint64_t now)
     }
 }
 
+// Once a second, as the server counts it.
+static void note_told(run *r, uint64_t now)
+{
+    cm_worker_stats room;
+    if (now < r->from_us || now < r->told_us) {
+        return;
+    }
+    r->told_us = now + 1000000u;
+    cm_worker_room_stats_get(r->worker, 0, &room);
+    r->told_sum += room.kbit_per_client;
+    r->told_count++;
+}
+
 static void step(run *r)
 {
     cm_net_advance(r->net, STEP_US);
     uint64_t now = cm_net_now_us(r->net);
     cm_worker_run_once(r->worker, now);
     cm_feel_truth_follow(&r->truth, room_of(r));
+    note_told(r, now);
     for (uint32_t i = 0; i < r->options->game->players; i++) {
         seat *s = &r->seats[i];
         cm_feel_way_turn(&s->way, now, now < r->from_us);
@@ -261,6 +278,7 @@ static void sum_up(const run *r, cm_feel_figures *f)
     f->own_pops_p99_mm = 1e3 * cm_feel_tally_share(&found->own_pops, 0.99);
     f->update_us_p99 = cm_feel_tally_share(&found->updates, 0.99);
     f->recovery_ms_max = found->recovery_ms_max;
+    f->kbit_told = r->told_count > 0 ? r->told_sum / r->told_count : 0.0;
     for (uint32_t i = 0; i < r->options->game->players; i++) {
         add_seat(r, &r->seats[i], f);
     }

@@ -30,6 +30,7 @@ typedef struct cm_feel_figures {
     double lead_ticks;         // mean, as reported by views
     double update_us_p99;      // thread time
     double kbit_down, kbit_up; // mean over players, IP and UDP headers counted
+    double kbit_told;          // as the server's status says, mean
     // Corrections and errors that the clients counted.
     uint64_t reconciles, errors;
     double error_max_mm;

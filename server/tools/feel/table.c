@@ -23,6 +23,7 @@ static void raise_all(cm_feel_figures *worst, const cm_feel_figures *f)
     raise(&worst->update_us_p99, f->update_us_p99);
     raise(&worst->kbit_down, f->kbit_down);
     raise(&worst->kbit_up, f->kbit_up);
+    raise(&worst->kbit_told, f->kbit_told);
     raise(&worst->error_max_mm, f->error_max_mm);
     worst->reconciles += f->reconciles;
     worst->errors += f->errors;

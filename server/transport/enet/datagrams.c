@@ -57,18 +57,23 @@ static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t 
                       ? cm_gate_seal(host->gate, connection, parts, count, datagram)
                       : 0;
     host->stats.send_failed += size == 0; // it has no connection any more
-    if (size > 0 && host->stand_ins[connection].host != 0) {
-        host->stats.sent_bytes += CM_HOST_IPV6_MORE; // flush counts the rest
+    if (size > 0) {
+        size_t more = host->stand_ins[connection].host != 0 ? CM_HOST_IPV6_MORE : 0;
+        host->stats.sent_bytes += more; // flush counts the rest
+        host->wire_bytes[connection] += size + CM_HOST_IP_UDP + more;
     }
     return size;
 }
 
-void cm_host_send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
+size_t cm_host_send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
 {
-    if (cm_net_send(host->enet->socket, &to, bytes, size) > 0) {
-        host->stats.sent_bytes += size + headers_of(&to);
-        host->stats.sent_datagrams++;
+    if (cm_net_send(host->enet->socket, &to, bytes, size) == 0) {
+        return 0;
     }
+    size += headers_of(&to);
+    host->stats.sent_bytes += size;
+    host->stats.sent_datagrams++;
+    return size;
 }
 
 // In ---------------------------------------------------------------------------------------------

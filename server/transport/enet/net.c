@@ -275,7 +275,8 @@ static void sweep(cm_host *host)
         host->has_peer[connection] = true;
         size_t probe = cm_gate_probe(host->gate, connection, host->now_us, host->datagram);
         if (probe > 0) {
-            cm_host_send_raw(host, cm_gate_address(host->gate, connection), host->datagram, probe);
+            host->wire_bytes[connection] += cm_host_send_raw(
+                host, cm_gate_address(host->gate, connection), host->datagram, probe);
         }
     }
     for (uint32_t i = 0; found < cm_gate_count(host->gate) && i < capacity; i++) {
@@ -329,14 +330,16 @@ static cm_transport_status status_of(const cm_transport *transport, cm_connectio
         return (cm_transport_status){0};
     }
     const cm_peer_budget *budget = &host->budgets[connection.index];
-    return (cm_transport_status){.address = budget->from,
-                                 .round_trip_ms = peer->roundTripTime,
-                                 .round_trip_jitter_ms =
-                                     4 * peer->roundTripTimeVariance, // as for what is sent again
-                                 .silence_ms = enet_time_get() - budget->heard_ms,
-                                 .outstanding = budget->outstanding,
-                                 .sent = budget->counted,
-                                 .arrived = cm_peer_budget_arrived(budget)};
+    uint32_t place = cm_host_connection_of(host, connection.index);
+    return (cm_transport_status){
+        .wire_bytes = place != CM_CONNECTION_NONE ? host->wire_bytes[place] : 0,
+        .address = budget->from,
+        .round_trip_ms = peer->roundTripTime,
+        .round_trip_jitter_ms = 4 * peer->roundTripTimeVariance, // as for what is sent again
+        .silence_ms = enet_time_get() - budget->heard_ms,
+        .outstanding = budget->outstanding,
+        .sent = budget->counted,
+        .arrived = cm_peer_budget_arrived(budget)};
 }
 
 static const cm_token *token_of(const cm_transport *transport, cm_connection_id connection)
@@ -411,6 +414,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->has_peer = calloc(def->peers, sizeof *host->has_peer);
     host->transport = (cm_transport){&functions, def->peers};
     host->stand_ins = calloc(def->peers, sizeof *host->stand_ins);
+    host->wire_bytes = calloc(def->peers, sizeof *host->wire_bytes);
     host->live = calloc(def->peers, sizeof *host->live);
     host->evicted = calloc(def->peers, sizeof *host->evicted);
     cm_gate_def gate = {
@@ -419,7 +423,7 @@ cm_host *cm_host_create(const cm_host_def *def, char *error, size_t error_size)
     host->gate = cm_gate_create(&gate);
     cm_crypto_wipe(&gate, sizeof gate);
     bool whole = host->budgets != NULL && host->has_peer != NULL && host->live != NULL &&
-                 host->evicted != NULL && host->stand_ins != NULL;
+                 host->evicted != NULL && host->stand_ins != NULL && host->wire_bytes != NULL;
     if (whole && host->gate != NULL) {
         host->enet = listen_at(def);
     } else {
@@ -477,6 +481,7 @@ void cm_host_destroy(cm_host *host)
     }
     cm_gate_destroy(host->gate);
     free(host->stand_ins);
+    free(host->wire_bytes);
     free(host->budgets);
     free(host->has_peer);
     free(host->live);

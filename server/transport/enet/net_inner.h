@@ -34,6 +34,7 @@ struct cm_host {
     cm_peer_budget *budgets; // of each peer
     bool *has_peer;          // of each connection: scratch of sweep
     cm_stand_in *stand_ins;  // of each connection
+    uint64_t *wire_bytes;    // sent to each, and to those who had its place before it
     uint32_t *live;          // peers that ENet had in use at the last sweep
     uint32_t live_count;
     uint32_t malformed;        // peer that the last datagram refused was of, UINT32_MAX: none
@@ -52,8 +53,8 @@ uint32_t cm_host_connection_of(const cm_host *host, size_t index);
 cm_peer_budget *cm_host_budget_of(cm_host *host, size_t index);
 // The connection that a peer is now, or was last.
 cm_connection_id cm_host_name_of(const cm_host *host, size_t index);
-// Sends past ENet.
-void cm_host_send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size);
+// Sends past ENet. Returns the bytes on the wire, headers counted; 0: it could not be sent.
+size_t cm_host_send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size);
 // Frees what ENet knew an IPv6 connection by.
 void cm_host_free_stand_in(cm_host *host, uint32_t connection);
 // ENet's datagrams pass here from now on.

@@ -40,3 +40,11 @@ Test(feel, a_tally_knows_shares)
     cr_expect_float_eq(cm_feel_tally_share(&tally, 0.99), 0.99, 0.016);
     cr_expect_eq(tally.count, 1000);
 }
+
+// The server's own figure counts everything that leaves its socket for a player.
+Test(feel, the_server_tells_what_it_sends)
+{
+    cm_feel_figures f = feeling("alone", "r60", 1, 20);
+    cr_expect_float_eq(f.kbit_told, f.kbit_down, 0.03 * f.kbit_down, "%.2f of %.2f kbit/s",
+                       f.kbit_told, f.kbit_down);
+}
