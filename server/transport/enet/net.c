@@ -357,6 +357,7 @@ static void mark(cm_transport *transport, cm_connection_id connection, cm_transp
     uint32_t place = there ? cm_host_connection_of(host, connection.index) : CM_CONNECTION_NONE;
     if (place != CM_CONNECTION_NONE) {
         (how_far == CM_MARK_JOINED ? cm_gate_joined : cm_gate_welcomed)(host->gate, place);
+        cm_host_budget_of(host, connection.index)->welcomed = how_far == CM_MARK_WELCOMED;
     }
 }
 

@@ -26,6 +26,7 @@ typedef struct cm_peer_budget {
     size_t path;                  // bytes that datagrams were made for so far
     uint16_t acked; // the newest reliable command of channel 0 that it has, if has_acked
     bool has_acked;
+    bool welcomed;                 // its welcome has come: no message goes twice any more
     uint64_t counted;              // messages sent that count
     cm_sent_message *first, *last; // on their way, those that do not count among them
 } cm_peer_budget;
