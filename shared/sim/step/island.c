@@ -4,6 +4,7 @@
 // typical: 1,000 bodies, 3,500 contacts, 20 us.
 #include "shared/sim/step/sleep.h"
 
+#include "shared/sim/body/locks.h"
 #include "shared/sim/state/resting.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ static void hold(const carom_world *world, const cm_scratch *scratch, uint32_t *
     } else if (pushed_a || pushed_b) {
         uint32_t other = pushed_a ? b : a;
         bool moves = scratch->active[other] || cm_body_is_asleep(&cm_bodies(world)[other]);
-        marks[pushed_a ? a : b] |= moves;
+        marks[pushed_a ? a : b] |= CM_ISLAND_HELD | (moves ? CM_ISLAND_WAKE : 0);
     }
 }
 
@@ -77,7 +78,8 @@ static void hold_contacts(const carom_world *world, const cm_scratch *scratch, u
         hold(world, scratch, parents, marks, m->body_a, m->body_b);
         if (runs(shapes[contact->shape_a].surface_velocity) ||
             runs(shapes[contact->shape_b].surface_velocity)) {
-            marks[m->body_a] = marks[m->body_b] = 1;
+            marks[m->body_a] |= CM_ISLAND_WAKE;
+            marks[m->body_b] |= CM_ISLAND_WAKE;
         }
     }
 }
@@ -92,18 +94,30 @@ static void hold_joints(const carom_world *world, const cm_scratch *scratch, uin
         }
         if (joint->body_a != CM_NONE) {
             hold(world, scratch, parents, marks, joint->body_a, joint->body_b);
+        } else {
+            marks[joint->body_b] |= CM_ISLAND_HELD;
         }
         bool driven = (joint->flags & CM_JOINT_MOTOR) &&
                       ((runs(joint->drive_linear) && joint->max_force > 0.0f) ||
                        (runs(joint->drive_angular) && joint->max_torque > 0.0f));
         driven = driven || (joint->target_velocity != 0.0f && joint->spring_max > 0.0f);
         if (driven) {
-            marks[joint->body_b] = 1;
+            marks[joint->body_b] |= CM_ISLAND_WAKE;
             if (joint->body_a != CM_NONE) {
-                marks[joint->body_a] = 1;
+                marks[joint->body_a] |= CM_ISLAND_WAKE;
             }
         }
     }
+}
+
+// Gravity, or a force that a caller holds, accelerates it where nothing bears it: slow as it is, it
+// is not at rest.
+static bool is_driven(const carom_world *world, const cm_body *body)
+{
+    uint32_t locks = cm_locks_of(world, body);
+    carom_vec3 weight = cm_scale(body->gravity_scale, world->state.gravity);
+    return runs(cm_unlocked(locks, cm_add(weight, body->force))) ||
+           runs(cm_unlocked(locks >> 3, body->torque));
 }
 
 void cm_islands_build(const carom_world *world, const cm_scratch *scratch, uint32_t *parents,
@@ -120,8 +134,15 @@ void cm_islands_build(const carom_world *world, const cm_scratch *scratch, uint3
     for (uint32_t k = 0; k < scratch->active_count; k++) {
         uint32_t i = scratch->awake[k];
         bool ready = (bodies[i].flags & CM_BODY_SLEEP) && bodies[i].quiet >= CM_SLEEP_TIME;
-        if (is_dynamic(world, i) && (!ready || marks[i])) {
-            marks[cm_island_root(parents, i)] = 1;
+        if (is_dynamic(world, i)) {
+            marks[cm_island_root(parents, i)] |= marks[i] | (ready ? 0 : CM_ISLAND_WAKE);
+        }
+    }
+    for (uint32_t k = 0; k < scratch->active_count; k++) {
+        uint32_t i = scratch->awake[k];
+        uint8_t *mark = &marks[cm_island_root(parents, i)];
+        if (is_dynamic(world, i) && *mark == 0 && is_driven(world, &bodies[i])) {
+            *mark = CM_ISLAND_WAKE;
         }
     }
 }

@@ -239,7 +239,7 @@ void cm_stage_sleep(carom_world *world, cm_scratch *scratch)
             continue;
         }
         uint32_t root = cm_island_root(scratch->parents, i);
-        if (!scratch->marks[root]) {
+        if (!(scratch->marks[root] & CM_ISLAND_WAKE)) {
             cm_motion *motion = &cm_motions(world)[i];
             motion->linear_velocity = motion->angular_velocity = cm_vec(0.0f, 0.0f, 0.0f);
             cm_body *body = cm_body_change(world, i);

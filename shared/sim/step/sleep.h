@@ -34,7 +34,10 @@ void cm_activate_all(const carom_world *world, cm_scratch *scratch);
 // Islands of the bodies that are dynamic, asleep or not: `parents` from contacts and joints of the
 // state. Returns how many there are.
 uint32_t cm_islands_count(const carom_world *world, uint32_t *parents);
-// Islands of active bodies. Those that must stay awake have a mark at their root.
+// Islands of active bodies. Those that must stay awake have CM_ISLAND_WAKE at their root: one whose
+// bodies are not all quiet, one that something drives, one that hangs on nothing and falls.
+#define CM_ISLAND_WAKE 1u
+#define CM_ISLAND_HELD 2u // it touches, or is joined to, what does not fall with it
 void cm_islands_build(const carom_world *world, const cm_scratch *scratch, uint32_t *parents,
                       uint8_t *marks);
 

@@ -118,6 +118,53 @@ Test(sleep, a_world_or_a_body_that_may_not_sleep_does_not)
     cm_rig_close(&rig);
 }
 
+static carom_joint_id hinge(cm_rig *rig, carom_body_id a, carom_body_id b, carom_vec3 at)
+{
+    carom_joint_id id;
+    carom_joint_def def = carom_default_joint_def();
+    def.type = CAROM_JOINT_HINGE;
+    def.body_a = a;
+    def.body_b = b;
+    def.anchor = at;
+    def.axis = cm_vec(0.0f, 0.0f, 1.0f);
+    cr_assert_eq(carom_joint_create(rig->world, &def, &id), CAROM_OK);
+    return id;
+}
+
+// For half a second slower than what rests may be: in weak gravity, under a weak force or torque, a
+// pair on a hinge too. What lies still, and what nothing drives, sleeps.
+Test(sleep, what_hangs_on_nothing_and_is_driven_stays_awake)
+{
+    for (int solver = CAROM_SOLVER_SOFT; solver <= CAROM_SOLVER_LCP; solver += 2) {
+        carom_world_def def = cm_rig_def(64);
+        def.solver.type = (carom_solver_type)solver;
+        def.gravity = cm_vec(0.0f, -0.06f, 0.0f);
+        cm_rig rig = cm_rig_open(&def, 0);
+        cm_rig_plane(&rig);
+        carom_body_id falls = add_cube(&rig, 0.0f, 30.0f), lies = add_cube(&rig, 3.0f, 0.5f);
+        carom_body_id pair[] = {add_cube(&rig, 6.0f, 30.0f), add_cube(&rig, 8.0f, 30.0f)};
+        hinge(&rig, pair[0], pair[1], cm_vec(7.0f, 30.0f, 0.0f));
+        cm_rig_step(&rig, 120);
+        cr_expect(!asleep(&rig, falls) && !asleep(&rig, pair[0]) && asleep(&rig, lies));
+        cr_expect_float_eq(cm_rig_get(&rig, falls).linear_velocity.y, -0.12f, 1e-5f);
+        cr_expect_float_eq(cm_rig_get(&rig, pair[1]).linear_velocity.y, -0.12f, 1e-4f);
+        cm_rig_close(&rig);
+
+        def.gravity = zero;
+        rig = cm_rig_open(&def, 0);
+        carom_body_id pushed = add_cube(&rig, 0.0f, 0.0f), turned = add_cube(&rig, 5.0f, 0.0f);
+        carom_body_id free = add_cube(&rig, 10.0f, 0.0f);
+        float mass = cm_rig_get(&rig, pushed).mass;
+        carom_body_set_force(rig.world, pushed, cm_vec(0.02f * mass, 0.0f, 0.0f), zero);
+        carom_body_set_force(rig.world, turned, zero, cm_vec(0.0f, 0.01f * mass, 0.0f));
+        cm_rig_step(&rig, 120);
+        cr_expect(!asleep(&rig, pushed) && !asleep(&rig, turned) && asleep(&rig, free));
+        cr_expect_float_eq(cm_rig_get(&rig, pushed).linear_velocity.x, 0.04f, 1e-5f);
+        cr_expect_float_eq(cm_rig_get(&rig, turned).angular_velocity.y, 0.12f, 1e-4f);
+        cm_rig_close(&rig);
+    }
+}
+
 // Calls that wake ---------------------------------------------------------------------------------
 
 typedef carom_result change(carom_world *world, carom_body_id id);
@@ -355,19 +402,6 @@ Test(sleep, a_tower_wakes_warm)
 }
 
 // Joints -----------------------------------------------------------------------------------------
-
-static carom_joint_id hinge(cm_rig *rig, carom_body_id a, carom_body_id b, carom_vec3 at)
-{
-    carom_joint_id id;
-    carom_joint_def def = carom_default_joint_def();
-    def.type = CAROM_JOINT_HINGE;
-    def.body_a = a;
-    def.body_b = b;
-    def.anchor = at;
-    def.axis = cm_vec(0.0f, 0.0f, 1.0f);
-    cr_assert_eq(carom_joint_create(rig->world, &def, &id), CAROM_OK);
-    return id;
-}
 
 Test(sleep, what_is_joined_sleeps_and_wakes_together)
 {
