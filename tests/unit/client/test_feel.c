@@ -59,13 +59,6 @@ Test(client_feel, others_are_shown_by_their_inputs)
     cr_expect_lt(f.shared_p99_mm, 60.0, "%.1f mm", f.shared_p99_mm);
 }
 
-// Of many, those who are steered go first in a view.
-Test(client_feel, steered_bodies_go_before_others)
-{
-    cm_feel_figures f = feeling("crowd", "r60", 1, 3);
-    cr_expect_lt(f.others_p99_mm, 900.0, "%.1f mm", f.others_p99_mm);
-}
-
 // A lead of three quarters of a second: a correction steps all of it again.
 Test(client_feel, a_long_lead_is_predicted_too)
 {
