@@ -1,8 +1,6 @@
 // Chains. A chain that hangs or swings from one end keeps its energy but for what the joints damp,
 // and its joints hold whatever hangs at its end: nothing may be gained, since a joint does no work
-// (d'Alembert). Links stand between two joints; the last one carries the load. Where a load of 100
-// links comes to a stop at the end of its chain, light links are flung: for a tick a joint parts by
-// .13 m.
+// (d'Alembert). Links stand between two joints; the last one carries the load.
 #include "tests/physics/physics.h"
 
 #define G     9.81
@@ -79,8 +77,8 @@ ParameterizedTestParameters(chains, loads)
     static chain_case cases[] = {
         {CAROM_JOINT_BALL, 20, 30.0f, 90.0f, false, false, 20.0f, 0.1f},
         {CAROM_JOINT_BALL, 20, 50.0f, 90.0f, false, false, 20.0f, 0.1f},
-        {CAROM_JOINT_BALL, 20, 100.0f, 90.0f, false, false, 20.0f, 0.15f},
-        {CAROM_JOINT_BALL, 20, 100.0f, 60.0f, false, true, 20.0f, 0.15f},
+        {CAROM_JOINT_BALL, 20, 100.0f, 90.0f, false, false, 20.0f, 0.1f},
+        {CAROM_JOINT_BALL, 20, 100.0f, 60.0f, false, true, 20.0f, 0.1f},
         {CAROM_JOINT_BALL, 20, 30.0f, 0.0f, false, false, 20.0f, 0.001f},
         {CAROM_JOINT_BALL, 20, 50.0f, 0.0f, false, false, 20.0f, 0.001f},
         {CAROM_JOINT_BALL, 20, 100.0f, 0.0f, false, true, 20.0f, 0.001f},
@@ -126,7 +124,7 @@ ParameterizedTestParameters(chains, long_ones_gain_nothing)
     static chain_case cases[] = {
         {CAROM_JOINT_HINGE, 60, 1.0f, 90.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 0.0f},
         {CAROM_JOINT_HINGE, 100, 1.0f, 90.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 0.0f},
-        {CAROM_JOINT_HINGE, 60, 1.0f, 120.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 0.0f},
+        {CAROM_JOINT_HINGE, 100, 1.0f, 120.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 0.0f},
         {CAROM_JOINT_STEERING, 60, 1.0f, 90.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 0.0f},
         {CAROM_JOINT_BALL, 60, 1.0f, 90.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 5.0f},
         {CAROM_JOINT_BALL, 100, 1.0f, 90.0f, false, false, 10.0f, 0.3f, CAROM_SOLVER_SOFT, 5.0f},
@@ -141,7 +139,7 @@ ParameterizedTest(chain_case *c, chains, long_ones_gain_nothing)
 
 // A bridge of hinged planks, held at both ends, with boxes dropped on it: it comes to rest, and
 // they lie on it.
-static void run_bridge(uint32_t planks)
+static void run_bridge(carom_joint_type type, uint32_t planks, uint32_t boxes)
 {
     carom_world_def def = cm_lab_def(60, 256);
     def.sleep = false;
@@ -159,10 +157,10 @@ static void run_bridge(uint32_t planks)
             id = cm_lab_add(&lab, &body, &shape);
         }
         bool last = i == planks; // the world stands first
-        cm_lab_joint(&lab, CAROM_JOINT_HINGE, last ? id : before, last ? before : id, at, z);
+        cm_lab_joint(&lab, type, last ? id : before, last ? before : id, at, z);
         before = id;
     }
-    for (uint32_t i = 1; i <= 3; i++) {
+    for (uint32_t i = 1; i <= boxes; i++) {
         carom_body_def body = carom_default_body_def();
         carom_shape_def shape = cm_lab_shape(&lab, CAROM_SHAPE_BOX);
         body.position = cm_vec(0.1f * (float)(planks * i), 11.0f, 0.0f);
@@ -172,12 +170,22 @@ static void run_bridge(uint32_t planks)
     }
     cm_lab_run(&lab, 30.0);
     cm_within(cm_lab_fastest(&lab), 0.0, 0.5, "m/s of a bridge of %u planks after 30 s", planks);
-    cm_within((double)cm_lab_get(&lab, before).position.y, 5.0, 11.0, "m, the last box");
+    if (boxes > 0) {
+        cm_within((double)cm_lab_get(&lab, before).position.y, 5.0, 11.0, "m, the last box");
+    }
     cm_lab_close(&lab);
 }
 
 Test(chains, bridges_of_hinges_come_to_rest)
 {
-    run_bridge(20);
-    run_bridge(60);
+    run_bridge(CAROM_JOINT_HINGE, 20, 3);
+    run_bridge(CAROM_JOINT_HINGE, 60, 3);
+}
+
+// On balls a plank may tip, so nothing lies on them.
+Test(chains, bridges_of_balls_come_to_rest)
+{
+    run_bridge(CAROM_JOINT_BALL, 5, 0);
+    run_bridge(CAROM_JOINT_BALL, 20, 0);
+    run_bridge(CAROM_JOINT_BALL, 60, 0);
 }

@@ -15,7 +15,6 @@
 #define BALL_DAMPING_RATIO 1.0f
 #define ROW_SHARE          0.25f
 #define ROW_DAMPING_RATIO  2.0f
-#define PLAIN              (CAROM_JOINT_MOTOR + 1u) // a type more
 
 static size_t line(size_t size)
 {
@@ -33,9 +32,11 @@ size_t cm_soft_joints_size(const carom_limits *limits)
 {
     size_t groups = group_limit(limits);
     return line(sizeof(cm_soft_joints)) + line(groups * sizeof(cm_soft_balls)) +
-           line(groups * sizeof(cm_soft_rows)) + line(limits->joints * sizeof(cm_soft_joint_link)) +
+           line((groups + CM_JOINT_PATH_GROUPS + 1u) * sizeof(cm_soft_rows)) +
+           line(limits->joints * sizeof(cm_soft_joint_link)) +
            line(limits->joints * sizeof(cm_soft_path)) +
-           line(5 * limits->joints * sizeof(uint32_t));
+           line(7 * limits->joints * sizeof(uint32_t) + sizeof(uint32_t)) +
+           line((2 * limits->joints + 1) * sizeof(cm_soft_limb));
 }
 
 void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
@@ -48,7 +49,7 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     joints->balls = (void *)at;
     at += line(groups * sizeof(cm_soft_balls));
     joints->rows = (void *)at;
-    at += line(groups * sizeof(cm_soft_rows));
+    at += line((groups + CM_JOINT_PATH_GROUPS + 1u) * sizeof(cm_soft_rows));
     joints->links = (void *)at;
     at += line(limits->joints * sizeof(cm_soft_joint_link));
     joints->paths = (void *)at;
@@ -56,6 +57,9 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     joints->members = (void *)at;
     joints->order = joints->members + limits->joints;
     joints->order_stride = limits->joints;
+    joints->limb_bodies = joints->order + 4 * (size_t)limits->joints;
+    at += line(7 * limits->joints * sizeof(uint32_t) + sizeof(uint32_t));
+    joints->limbs = (void *)at;
     soft->joints = joints;
 }
 
@@ -64,12 +68,12 @@ static bool is_locked(const cm_soft *soft, uint32_t body)
     return body != CM_NONE && soft->inertias[body].locks != 0;
 }
 
-// A locked axis may leave nothing to hold by: rows can bear that, plain balls cannot.
-static bool is_plain(const cm_soft *soft, const cm_joint *joint)
+// A locked axis may leave nothing to hold by: rows can bear that, what is solved at once cannot.
+static bool is_block(const cm_soft *soft, const cm_joint *joint)
 {
     const uint32_t extras =
         CM_JOINT_MOTOR | CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS | CM_JOINT_LIMITS;
-    return joint->type == CAROM_JOINT_BALL && !(joint->flags & extras) &&
+    return joint->type < CAROM_JOINT_DISTANCE && !(joint->flags & extras) &&
            !is_locked(soft, joint->body_a) && !is_locked(soft, joint->body_b);
 }
 
@@ -86,8 +90,8 @@ static bool sleeps(const carom_world *world, const cm_joint *joint)
            (joint->body_a != CM_NONE && cm_body_is_asleep(&bodies[joint->body_a]));
 }
 
-// Links of all joints that act; returns how many, and how many of them are plain.
-static uint32_t link_joints(carom_world *world, cm_soft *soft, uint32_t *plain)
+// Links of all joints that act; returns how many.
+static uint32_t link_joints(carom_world *world, cm_soft *soft)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.joint_slots; i++) {
@@ -97,15 +101,16 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft, uint32_t *plain)
         }
         bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
         if (pushed_a || pushed_b) {
-            bool is_ball = is_plain(soft, joint);
-            *plain += is_ball;
+            bool block = is_block(soft, joint), ball = block && joint->type == CAROM_JOINT_BALL;
             soft->joints->links[count++] =
                 (cm_soft_joint_link){i,
                                      joint->body_a == CM_NONE ? soft->body_count : joint->body_a,
                                      joint->body_b,
-                                     is_ball ? (uint8_t)PLAIN : joint->type,
+                                     ball ? CM_LINK_BALL : joint->type,
+                                     block,
                                      pushed_a,
                                      pushed_b,
+                                     0,
                                      0,
                                      {CM_NONE, CM_NONE}};
         } else if (!sleeps(world, joint)) {
@@ -116,11 +121,6 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft, uint32_t *plain)
     return count;
 }
 
-static cm_soft_span arrange(cm_soft *soft, uint32_t count, bool plain)
-{
-    return cm_soft_place_paths(soft, cm_soft_find_paths(soft, count, PLAIN, plain), plain);
-}
-
 void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
 {
     cm_soft_joints *joints = soft->joints;
@@ -129,20 +129,40 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
         cm_softness_of(cm_min(JOINT_HERTZ, BALL_SHARE / soft->h), BALL_DAMPING_RATIO, soft->h);
     joints->rigid =
         cm_softness_of(cm_min(JOINT_HERTZ, ROW_SHARE / soft->h), ROW_DAMPING_RATIO, soft->h);
-    uint32_t plain = 0, count = link_joints(world, soft, &plain);
-    if (plain > 0) {
-        joints->ball_span = arrange(soft, count, true);
+    uint32_t count = link_joints(world, soft), first = 0, paths = 0;
+    if (count == 0) { // what follows goes over all bodies
+        return;
+    }
+    cm_soft_link_counts counts = cm_soft_sort_links(soft, count, false);
+    bool loops = false;
+    if (counts.balls > 0) {
+        paths = cm_soft_find_paths(soft, count, true, &loops);
+    }
+    if (counts.balls == count && loops) {
+        counts = cm_soft_sort_links(soft, count, true);
+        paths = cm_soft_find_paths(soft, count, true, &loops);
+    }
+    if (counts.balls > 0) {
+        joints->ball_span = cm_soft_place_paths(soft, paths, true, 0);
         cm_soft_pack_balls(world, soft);
     }
-    if (count > plain) {
-        joints->row_span = arrange(soft, count, false);
-        cm_soft_pack_rows(soft);
+    if (counts.rows > 0) {
+        paths = cm_soft_find_paths(soft, count, false, &loops);
+        joints->row_span = cm_soft_place_paths(soft, paths, false, 0);
+        first = joints->row_span.end;
     }
+    joints->tree_span = (cm_soft_span){first, first, first};
+    if (counts.trees > 0) {
+        uint32_t trees = cm_soft_find_trees(soft, count);
+        joints->tree_span = cm_soft_place_paths(soft, trees, false, first);
+        cm_soft_place_limbs(soft);
+    }
+    cm_soft_pack_rows(soft);
 }
 
 bool cm_soft_has_joints(const cm_soft *soft)
 {
-    return soft->joints->ball_span.end + soft->joints->row_span.end > 0;
+    return soft->joints->ball_span.end + soft->joints->tree_span.end > 0;
 }
 
 static void run(cm_soft *soft, cm_soft_kind kind, const cm_soft_span *span)
@@ -155,12 +175,14 @@ void cm_soft_warm_start_joints(cm_soft *soft)
 {
     run(soft, CM_SOFT_BALL_WARM, &soft->joints->ball_span);
     run(soft, CM_SOFT_ROW_WARM, &soft->joints->row_span);
+    run(soft, CM_SOFT_ROW_WARM, &soft->joints->tree_span);
 }
 
 void cm_soft_solve_joints(cm_soft *soft, bool relax)
 {
     run(soft, relax ? CM_SOFT_BALL_RELAX : CM_SOFT_BALL_SOLVE, &soft->joints->ball_span);
     run(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE, &soft->joints->row_span);
+    run(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE, &soft->joints->tree_span);
 }
 
 void cm_soft_store_joints(carom_world *world, const cm_soft *soft)

@@ -11,7 +11,8 @@
 #include "shared/sim/solve/soft/soft.h"
 
 #define CM_JOINT_COLORS 64u
-#define CM_JOINT_PATH   64u // joints of a path, at most
+#define CM_JOINT_PATH   64u  // joints of a path, at most
+#define CM_JOINT_TREE   255u // joints of a tree, at most
 // Groups that paths of several lengths may leave half empty.
 #define CM_JOINT_PATH_GROUPS 256u
 // Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
@@ -25,7 +26,7 @@ typedef struct cm_soft_members {
     uint32_t a[CM_SOFT_LANES], b[CM_SOFT_LANES]; // rows of the bodies
     uint32_t slot[CM_SOFT_LANES];                // of the state's joints; CM_NONE: unused
     uint32_t guarded;                            // lanes not used, or with a body not pushed
-    uint32_t steps;                              // of a path's first group: its groups
+    uint32_t steps;                              // of a path's or tree's first group: its groups
     uint32_t leads; // 1: no other path of its kind is solved before it at its bodies
     uint32_t pad[3];
     uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
@@ -95,9 +96,25 @@ typedef struct cm_soft_pose {
 
 _Static_assert(sizeof(cm_soft_pose) == 128, "scattered as four times eight floats");
 
+// A body of a tree of joints, as the joints see it that are not eliminated yet. Gathered in eights.
+typedef struct cm_soft_limb {
+    float response[24]; // to a push at its centre: linear (6, symmetric), linear of angular (9),
+                        // angular (6, symmetric), unused (3)
+    float speed[8];     // v, w, less what the eliminated joints take
+    float push[8];      // what the joints that are solved do to it
+} cm_soft_limb;
+
+#define CM_LIMB_FLOATS 40u
+_Static_assert(sizeof(cm_soft_limb) == CM_LIMB_FLOATS * sizeof(float), "gathered by its floats");
+
 // Joints of any type. In a lane with fewer single rows than the group these are the last ones.
 typedef struct cm_soft_rows {
     cm_soft_members who;
+    // Of trees: limbs, and in a tree's first group where those of each lane begin.
+    uint32_t child[CM_SOFT_LANES], parent[CM_SOFT_LANES], limbs[CM_SOFT_LANES + 1];
+    uint32_t whole; // 1: it is of a tree that is solved at once
+    uint32_t pad[6];
+    cm_soft_lanes sign; // of trees, -1: the child is a
     cm_soft_masses m;
     cm_soft_lanes start_inertia_a[6], start_inertia_b[6]; // inverse, of the start of the tick
     cm_soft_ends ends;
@@ -120,6 +137,9 @@ typedef struct cm_soft_rows {
     cm_soft_pose poses[CM_SOFT_LANES];
     // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
     cm_soft_lanes factor[CM_JOINT_GROUP_FACTORS], inverse_pivot[CM_JOINT_BLOCK_MAX];
+    // Of trees: L^-1 times what the block does to the parent, and the unknowns as far as they are
+    // eliminated.
+    cm_soft_lanes reach[CM_JOINT_BLOCK_MAX][6], right[CM_JOINT_BLOCK_MAX];
     cm_soft_lanes force[3], torque[3]; // sums over substeps
     cm_soft_row rows[CM_JOINT_GROUP_ROWS];
     cm_soft_single single[CM_JOINT_SINGLES_MAX]; // parallel to the first rows
@@ -133,13 +153,18 @@ typedef struct cm_soft_span {
     uint32_t loose, colored, end;
 } cm_soft_span;
 
+// More than all types: joints that are solved at once.
+enum { CM_LINK_BALL = CAROM_JOINT_MOTOR + 1, CM_LINK_TREE };
+
 // The part of a joint that coloring reads, so that the state's are read once.
 typedef struct cm_soft_joint_link {
     uint32_t slot; // of the state
     uint32_t a, b; // rows of the bodies
-    uint8_t type;  // one more than all: a plain ball
+    uint8_t type;  // or one of cm_soft_link_type
+    uint8_t block; // 1: it has no rows by themselves, and no body with locked axes
     uint8_t pushed_a, pushed_b;
     uint8_t visited;
+    uint8_t flipped;  // of a tree: a is the child
     uint32_t next[2]; // links that hang on a, on b; CM_NONE: none
 } cm_soft_joint_link;
 
@@ -157,8 +182,10 @@ typedef struct cm_soft_joints {
     uint32_t *members;         // links, path by path
     uint32_t *order;           // paths as they are placed; and room to sort them: three more
     size_t order_stride;
+    cm_soft_limb *limbs;
+    uint32_t *limb_bodies; // their rows
     const cm_joint *state; // the joints of the state
-    cm_soft_span ball_span, row_span;
+    cm_soft_span ball_span, row_span, tree_span;
     cm_softness ball, rigid; // of plain balls, of rows
 } cm_soft_joints;
 
@@ -169,10 +196,24 @@ void cm_soft_warm_start_joints(cm_soft *soft);
 void cm_soft_solve_joints(cm_soft *soft, bool relax);
 void cm_soft_store_joints(carom_world *world, const cm_soft *soft);
 
-// joint_path.c: paths of the links whose type is plain, or of the others. Returns how many.
-uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain);
-// Into groups.
-cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain);
+// joint_path.c: paths of the plain balls, or of joints that are rows. Returns how many.
+uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, bool plain, bool *loops);
+// Into groups, from the group `first` on.
+cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain, uint32_t first);
+
+// joint_tree.c: marks the links of trees; how many links of each kind there are. Bridges of plain
+// balls are looked for where cm_soft_find_paths has seen a loop.
+typedef struct cm_soft_link_counts {
+    uint32_t balls, trees, rows;
+} cm_soft_link_counts;
+cm_soft_link_counts cm_soft_sort_links(cm_soft *soft, uint32_t count, bool bridges);
+// Trees of the links that are marked; returns how many.
+uint32_t cm_soft_find_trees(cm_soft *soft, uint32_t count);
+// The limbs of the trees, once they stand in groups.
+void cm_soft_place_limbs(cm_soft *soft);
+// A body's response to a push, as it stands now.
+void cm_soft_limb_respond(const cm_soft_inertia *inertia, const cm_soft_body *body,
+                          float response[24]);
 
 // ball.c: the plain balls.
 void cm_soft_pack_balls(const carom_world *world, cm_soft *soft);
@@ -183,6 +224,16 @@ void cm_soft_pack_rows(cm_soft *soft);
 // Rows of a group at its poses.
 void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made made);
 void cm_soft_store_rows(carom_world *world, const cm_soft *soft);
+
+// Of a set of bodies: each leads to its parent, the root to itself.
+static inline uint32_t cm_soft_root_of(uint32_t *parent, uint32_t body)
+{
+    while (parent[body] != body) {
+        parent[body] = parent[parent[body]];
+        body = parent[body];
+    }
+    return body;
+}
 
 // True if inertias of a group's bodies are to be turned with them.
 static inline bool cm_soft_members_turn(const cm_soft *soft, const cm_soft_members *who)

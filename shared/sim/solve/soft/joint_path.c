@@ -13,17 +13,14 @@
 
 #include <string.h>
 
-static uint32_t root_of(uint32_t *parent, uint32_t body)
+// Plain balls, or joints that are rows.
+static bool is_of(const cm_soft_joint_link *link, bool plain)
 {
-    while (parent[body] != body) {
-        parent[body] = parent[parent[body]];
-        body = parent[body];
-    }
-    return body;
+    return plain ? link->type == CM_LINK_BALL : link->type < CM_LINK_BALL;
 }
 
 // Links joints at the bodies that they share. `open` is the link that waits at a body.
-static void link_ends(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain)
+static void link_ends(cm_soft *soft, uint32_t count, bool plain, bool *loops)
 {
     cm_soft_joint_link *links = soft->joints->links;
     uint32_t ground = soft->body_count, *parent = soft->taken, *open = parent + ground + 1;
@@ -33,12 +30,13 @@ static void link_ends(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plai
     }
     for (uint32_t i = 0; i < count; i++) {
         cm_soft_joint_link *link = &links[i];
-        if ((link->type == plain) != is_plain) {
+        if (!is_of(link, plain)) {
             continue;
         }
-        uint32_t a = root_of(parent, link->pushed_a ? link->a : ground);
-        uint32_t b = root_of(parent, link->pushed_b ? link->b : ground);
+        uint32_t a = cm_soft_root_of(parent, link->pushed_a ? link->a : ground);
+        uint32_t b = cm_soft_root_of(parent, link->pushed_b ? link->b : ground);
         if (a == b) {
+            *loops = true;
             continue; // closes a loop
         }
         parent[a] = b;
@@ -77,18 +75,18 @@ static void walk(cm_soft_joints *joints, uint32_t start, uint32_t *placed, uint3
     }
 }
 
-uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, uint8_t plain, bool is_plain)
+uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, bool plain, bool *loops)
 {
     cm_soft_joints *joints = soft->joints;
     uint32_t placed = 0, paths = 0;
-    link_ends(soft, count, plain, is_plain);
+    link_ends(soft, count, plain, loops);
     // A joint to the world is first on its path, which has one such joint at most.
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
             const cm_soft_joint_link *link = &joints->links[i];
             bool inner = link->next[0] != CM_NONE && link->next[1] != CM_NONE;
             bool now = round ? !inner && !link->visited : !link->pushed_a;
-            if (now && (link->type == plain) == is_plain) {
+            if (now && is_of(link, plain)) {
                 walk(joints, i, &placed, &paths);
             }
         }
@@ -133,7 +131,7 @@ static void sort_paths(cm_soft *soft, uint32_t paths)
         cm_soft_path *path = &joints->paths[i];
         path->color = choose_color(joints, path, taken);
         order[i] = i;
-        keys[i] = path->color << 16 | (CM_JOINT_PATH - path->length) << 8 |
+        keys[i] = path->color << 16 | (CM_JOINT_TREE - path->length) << 8 |
                   joints->links[joints->members[path->first]].type;
     }
     cm_sort(keys, order, keys + joints->order_stride, keys + 2 * joints->order_stride, paths);
@@ -192,18 +190,19 @@ static void put_member(const cm_soft_joints *joints, const cm_soft_path *path, u
     const cm_soft_joint_link *link = &joints->links[*member];
     bool flipped =
         k > 0 ? link->next[1] == member[-1] : path->length > 1 && link->next[0] == member[1];
-    flipped = flipped && plain;
+    bool turned = flipped && plain; // trees name their bodies as their joints do
+    flipped = plain ? flipped : link->flipped;
     who->guarded -= link->pushed_a & link->pushed_b;
     who->slot[lane] = link->slot;
-    who->a[lane] = flipped ? link->b : link->a;
-    who->b[lane] = flipped ? link->a : link->b;
+    who->a[lane] = turned ? link->b : link->a;
+    who->b[lane] = turned ? link->a : link->b;
     who->flipped[lane] = flipped;
 }
 
-cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain)
+cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain, uint32_t start)
 {
     cm_soft_joints *joints = soft->joints;
-    cm_soft_span span = {0};
+    cm_soft_span span = {start, start, start};
     sort_paths(soft, paths);
     uint32_t all = 0;
     for (uint32_t i = 0; i < paths; i++) {

@@ -1,0 +1,277 @@
+// The passes over trees of joints (joint_tree.c): included by joint_pass.inl, once a width.
+//
+// The blocks of a tree are solved at once, leaves first, by what each body answers to a push (R.
+// Featherstone, "Rigid Body Dynamics Algorithms", 2008, the articulated body; as inverses, so that
+// what weighs nothing beside its load does no harm). Eliminating a joint takes from its parent's
+// response what the joint gives way: response -= H D^-1 H^T, K = L D L^T, H = L^-1 times what the
+// block does to the parent. A joint of a tree costs the same wherever it hangs. Rows by themselves
+// (springs, motors, limits) come first, joint by joint. Typical: 13 times 10 groups.
+
+// Balls and hinges have code of their own, in which counts are constants.
+#define FOR_BLOCK(f, soft, g, ...)                                                                 \
+    do {                                                                                           \
+        if ((g)->block == 5) {                                                                     \
+            f(soft, g, __VA_ARGS__, 5);                                                            \
+        } else if ((g)->block == 3) {                                                              \
+            f(soft, g, __VA_ARGS__, 3);                                                            \
+        } else {                                                                                   \
+            f(soft, g, __VA_ARGS__, (g)->block);                                                   \
+        }                                                                                          \
+    } while (0)
+
+// A body's response, in the order of cm_soft_limb.
+typedef struct limb_answers {
+    cm_f w[24];
+} limb_answers;
+
+static inline void limb_load(const cm_soft *soft, const uint32_t *who, limb_answers *o)
+{
+    const float *limbs = soft->joints->limbs[0].response;
+    cm_lanes_gather(limbs, CM_LIMB_FLOATS, who, o->w);
+    cm_lanes_gather(limbs + 8, CM_LIMB_FLOATS, who, o->w + 8);
+    cm_lanes_gather(limbs + 16, CM_LIMB_FLOATS, who, o->w + 16);
+}
+
+static inline void limb_answer(const limb_answers *o, cm_fvec l, cm_fvec a, cm_f out[6])
+{
+    const cm_f *m = o->w, *b = m + 6, *c = m + 15;
+    out[0] = m[0] * l.x + m[1] * l.y + m[2] * l.z + (b[0] * a.x + b[1] * a.y + b[2] * a.z);
+    out[1] = m[1] * l.x + m[3] * l.y + m[4] * l.z + (b[3] * a.x + b[4] * a.y + b[5] * a.z);
+    out[2] = m[2] * l.x + m[4] * l.y + m[5] * l.z + (b[6] * a.x + b[7] * a.y + b[8] * a.z);
+    out[3] = b[0] * l.x + b[3] * l.y + b[6] * l.z + (c[0] * a.x + c[1] * a.y + c[2] * a.z);
+    out[4] = b[1] * l.x + b[4] * l.y + b[7] * l.z + (c[1] * a.x + c[3] * a.y + c[4] * a.z);
+    out[5] = b[2] * l.x + b[5] * l.y + b[8] * l.z + (c[2] * a.x + c[4] * a.y + c[5] * a.z);
+}
+
+// Takes share h h^T away.
+static inline void limb_yield(limb_answers *o, const cm_f h[6], cm_f share)
+{
+    cm_f *m = o->w;
+    for (uint32_t i = 0, at = 0; i < 3; i++) {
+        cm_f linear = share * h[i], angular = share * h[3 + i];
+        for (uint32_t j = i; j < 3; j++, at++) {
+            m[at] = m[at] - linear * h[j];
+            m[15 + at] = m[15 + at] - angular * h[3 + j];
+        }
+        for (uint32_t j = 0; j < 3; j++) {
+            m[6 + 3 * i + j] = m[6 + 3 * i + j] - linear * h[3 + j];
+        }
+    }
+}
+
+// A row as its child and as its parent have it: the linear part of the parent is the opposite.
+typedef struct tree_row {
+    cm_fvec linear, child, parent;
+} tree_row;
+
+static inline tree_row tree_row_of(const cm_soft_row *g, uint32_t at, cm_mask turned, cm_f sign)
+{
+    cm_fvec a = cm_fvec_load(g->angular_a, at), b = cm_fvec_load(g->angular_b, at);
+    return (tree_row){cm_fvec_scale(sign, cm_fvec_load(g->linear, at)), choose(turned, a, b),
+                      choose(turned, b, a)};
+}
+
+static inline cm_mask turned_lanes(const cm_soft_rows *g, uint32_t at, cm_f *sign)
+{
+    *sign = LOAD(sign);
+    return cm_lanes_greater(cm_lanes_set(0.0f), *sign);
+}
+
+// J x of a limb whose six are x.
+static inline cm_f row_of(cm_fvec l, cm_fvec a, const cm_f x[6])
+{
+    return cm_fvec_dot(l, (cm_fvec){x[0], x[1], x[2]}) +
+           cm_fvec_dot(a, (cm_fvec){x[3], x[4], x[5]});
+}
+
+// K = L D L^T of the joint's block; a pivot that vanishes (rows that say the same) lets its row go.
+CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, uint32_t block)
+{
+    cm_f sign, zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
+    cm_mask turned = turned_lanes(g, at, &sign);
+    masses m = row_masses(g, at);
+    limb_answers child, parent;
+    tree_row rows[CM_JOINT_BLOCK_MAX];
+    cm_f h[CM_JOINT_BLOCK_MAX][6], l[CM_JOINT_GROUP_FACTORS], pivot[CM_JOINT_BLOCK_MAX];
+    cm_f inverse_pivot[CM_JOINT_BLOCK_MAX];
+    limb_load(soft, g->child + at, &child);
+    limb_load(soft, g->parent + at, &parent);
+    for (uint32_t i = 0, row = 0; i < block; row += i, i++) {
+        cm_f own[6];
+        tree_row r = tree_row_of(&g->rows[i], at, turned, sign);
+        cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), r.linear);
+        rows[i] = r;
+        limb_answer(&child, r.linear, r.child, own);
+        limb_answer(&parent, back, r.parent, h[i]);
+        cm_f diagonal = row_of(r.linear, r.child, own) + row_of(back, r.parent, h[i]);
+        cm_f alone = row_coupling(&m, &g->rows[i], &g->rows[i], at);
+        diagonal = diagonal + cm_lanes_set(JOINT_YIELD) * alone;
+        cm_f raw[6];
+        memcpy(raw, h[i], sizeof raw);
+        for (uint32_t k = 0, from = 0; k < i; from += k, k++) {
+            cm_fvec back_k = cm_fvec_scale(cm_lanes_set(-1.0f), rows[k].linear);
+            cm_f sum =
+                row_of(rows[k].linear, rows[k].child, own) + row_of(back_k, rows[k].parent, raw);
+            for (uint32_t n = 0; n < k; n++) {
+                sum = sum - l[row + n] * pivot[n] * l[from + n];
+            }
+            l[row + k] = sum * inverse_pivot[k];
+            diagonal = diagonal - sum * l[row + k];
+            for (uint32_t n = 0; n < 6; n++) {
+                h[i][n] = h[i][n] - l[row + k] * h[k][n];
+            }
+            STORE(factor[row + k], l[row + k]);
+        }
+        pivot[i] = diagonal;
+        cm_mask some = cm_lanes_greater(diagonal, cm_lanes_set(PIVOT_MIN) * alone);
+        inverse_pivot[i] = cm_lanes_select(some, one / cm_lanes_select(some, diagonal, one), zero);
+        STORE(inverse_pivot[i], inverse_pivot[i]);
+        for (uint32_t n = 0; n < 6; n++) {
+            STORE(reach[i][n], h[i][n]);
+        }
+    }
+    for (uint32_t i = 0; i < block; i++) {
+        limb_yield(&parent, h[i], inverse_pivot[i]);
+    }
+    float *limbs = soft->joints->limbs[0].response;
+    cm_lanes_scatter(limbs, CM_LIMB_FLOATS, g->parent + at, parent.w);
+    cm_lanes_scatter(limbs + 8, CM_LIMB_FLOATS, g->parent + at, parent.w + 8);
+    cm_lanes_scatter(limbs + 16, CM_LIMB_FLOATS, g->parent + at, parent.w + 16);
+}
+
+// The speed at which the joint's ends part, less what the joints below take: right = (L D)^-1 of
+// that.
+CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax,
+                                    uint32_t block)
+{
+    const cm_softness *ball = &soft->joints->ball;
+    float *speeds_of = soft->joints->limbs[0].speed;
+    cm_f sign, child[8], parent[8], push = cm_lanes_set(JOINT_PUSH_SPEED);
+    cm_mask turned = turned_lanes(g, at, &sign);
+    cm_f x[CM_JOINT_BLOCK_MAX], rate = cm_lanes_set(ball->bias_rate);
+    cm_lanes_gather(speeds_of, CM_LIMB_FLOATS, g->child + at, child);
+    cm_lanes_gather(speeds_of, CM_LIMB_FLOATS, g->parent + at, parent);
+    cm_f taken[6];
+    memcpy(taken, parent, sizeof taken);
+    for (uint32_t i = 0, row = 0; i < block; row += i, i++) {
+        const cm_soft_row *r = &g->rows[i];
+        tree_row of = tree_row_of(r, at, turned, sign);
+        cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), of.linear);
+        x[i] = row_of(of.linear, of.child, child) + row_of(back, of.parent, parent);
+        if (!relax) {
+            x[i] = x[i] + joint_clamp(rate * cm_lanes_load(r->error + at), -push, push);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            x[i] = x[i] - LOAD(factor[row + k]) * x[k];
+        }
+        cm_f right = x[i] * LOAD(inverse_pivot[i]);
+        STORE(right[i], right);
+        for (uint32_t n = 0; n < 6; n++) {
+            taken[n] = taken[n] - LOAD(reach[i][n]) * right;
+        }
+    }
+    memcpy(parent, taken, sizeof taken);
+    cm_lanes_scatter(speeds_of, CM_LIMB_FLOATS, g->parent + at, parent);
+}
+
+// The joint's unknowns, from those above; and what they do.
+CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax,
+                                     uint32_t block)
+{
+    const cm_softness *ball = &soft->joints->ball;
+    float *pushes = soft->joints->limbs[0].push;
+    cm_f sign, child[8], parent[8], x[CM_JOINT_BLOCK_MAX];
+    cm_mask turned = turned_lanes(g, at, &sign);
+    masses m = row_masses(g, at);
+    speeds s;
+    gather_members(soft, &g->who, at, &s);
+    cm_lanes_gather(pushes, CM_LIMB_FLOATS, g->parent + at, parent);
+    for (uint32_t i = 0; i < 8; i++) {
+        child[i] = cm_lanes_set(0.0f);
+    }
+    for (uint32_t i = 0; i < block; i++) {
+        cm_f sum = LOAD(reach[i][0]) * parent[0];
+        for (uint32_t n = 1; n < 6; n++) {
+            sum = sum + LOAD(reach[i][n]) * parent[n];
+        }
+        x[i] = LOAD(right[i]) - LOAD(inverse_pivot[i]) * sum;
+    }
+    for (uint32_t i = block; i-- > 0;) {
+        for (uint32_t k = i + 1; k < block; k++) {
+            x[i] = x[i] - LOAD(factor[k * (k - 1) / 2 + i]) * x[k];
+        }
+    }
+    for (uint32_t i = 0; i < block; i++) {
+        cm_soft_row *row = &g->rows[i];
+        tree_row of = tree_row_of(row, at, turned, sign);
+        cm_f change = -x[i];
+        child[0] = child[0] + of.linear.x * x[i], parent[0] = parent[0] - of.linear.x * x[i];
+        child[1] = child[1] + of.linear.y * x[i], parent[1] = parent[1] - of.linear.y * x[i];
+        child[2] = child[2] + of.linear.z * x[i], parent[2] = parent[2] - of.linear.z * x[i];
+        child[3] = child[3] + of.child.x * x[i], parent[3] = parent[3] + of.parent.x * x[i];
+        child[4] = child[4] + of.child.y * x[i], parent[4] = parent[4] + of.parent.y * x[i];
+        child[5] = child[5] + of.child.z * x[i], parent[5] = parent[5] + of.parent.z * x[i];
+        if (relax) {
+            cm_lanes_store(row->impulse + at, cm_lanes_load(row->impulse + at) + change);
+        } else { // mass_scale and impulse_scale add up to one: what it did before does not count
+            change = change * cm_lanes_set(ball->mass_scale);
+            cm_lanes_store(row->impulse + at, change);
+        }
+        row_apply(row, at, &m, change, &s);
+    }
+    cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->child + at, child);
+    cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->parent + at, parent);
+    if (relax) {
+        sum_rows(g, at);
+    }
+    scatter_members(soft, &g->who, &g->m, at, &s);
+}
+
+// The limbs of some lanes as their bodies are, before any joint is eliminated.
+static inline void limbs_respond(cm_soft *soft, const cm_soft_rows *tree, uint32_t at)
+{
+    for (uint32_t i = tree->limbs[at]; i < tree->limbs[at + CM_LANES]; i++) {
+        uint32_t body = soft->joints->limb_bodies[i];
+        cm_soft_limb *limb = &soft->joints->limbs[i];
+        cm_soft_limb_respond(&soft->inertias[body], &soft->bodies[body], limb->response);
+    }
+}
+
+static inline void limbs_move(cm_soft *soft, const cm_soft_rows *tree, uint32_t at)
+{
+    for (uint32_t i = tree->limbs[at]; i < tree->limbs[at + CM_LANES]; i++) {
+        cm_soft_limb *limb = &soft->joints->limbs[i];
+        memcpy(limb->speed, &soft->bodies[soft->joints->limb_bodies[i]], sizeof limb->speed);
+        memset(limb->push, 0, sizeof limb->push);
+    }
+}
+
+// Block rows and factors of the present poses.
+static inline void make_tree(cm_soft *soft, cm_soft_rows *tree)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        limbs_respond(soft, tree, at);
+    }
+    for (uint32_t i = 0; i < tree->who.steps; i++) {
+        make_rows(soft, &tree[i], 0);
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            FOR_BLOCK(tree_factor, soft, &tree[i], at);
+        }
+    }
+}
+
+static void tree_solve(cm_soft *soft, cm_soft_rows *tree, bool relax)
+{
+    if (relax || !tree->made) {
+        make_tree(soft, tree);
+    }
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        limbs_move(soft, tree, at);
+        for (uint32_t i = 0; i < tree->who.steps; i++) {
+            FOR_BLOCK(tree_eliminate, soft, &tree[i], at, relax);
+        }
+        for (uint32_t i = tree->who.steps; i-- > 0;) {
+            FOR_BLOCK(tree_substitute, soft, &tree[i], at, relax);
+        }
+    }
+}
