@@ -47,3 +47,8 @@ bench-peers:
 	  $(MAKE) --no-print-directory $(OUT)/peers && $(OUT)/peers tests/bench/peers/limits.txt $(PEERS)$(if $(PEER_GAMES), && \
 	  $(OUT)/peers tests/bench/peers/limits.txt --games $(PEER_GAMES)); \
 	else echo "SKIPPED: libbullet-dev and libode-dev are not here and cannot be installed"; fi
+
+# The tables of what is to be reached: now, before, Bullet and others; beside Bullet where bench-peers built it.
+.PHONY: bench-shown
+bench-shown: all $(OUT)/physics
+	python3 tests/bench/shown.py $(OUT)

@@ -23,6 +23,7 @@
   readme     at most 900 words before README.md's Reference
   lines      a budget of lines for each folder (lines.py, lines.txt)
   comment    no comment opens with a free relative ("What it does", "Whether it is"): subject, verb, object
+  field      each field and value of world.h and joint.h has a /// before or behind it
   habit      one spelling: i++, not ++i, where the value is not used; p == NULL, not !p; and no test's own timeout
 """
 import os
@@ -319,6 +320,21 @@ def check_comments(path, text, problems):
         goes_on = bool(whole or behind)
 
 
+DOCUMENTED = ("shared/include/carom/world.h", "shared/include/carom/joint.h")
+
+
+def check_fields(path, text, problems):
+    if path not in DOCUMENTED:
+        return
+    inside, before = False, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        inside = (inside or re.match(r"typedef (struct|enum|union) \w+ {", line)) and not line.startswith("}")
+        field = inside and re.match(r"\s+[A-Za-z_].*[;,](\s*//.*)?$", line)
+        if field and "///" not in line and not before.strip().startswith("///"):
+            problems.append(f"{path}:{number}: field: no ///, expected its meaning, unit and consequence")
+        before = line
+
+
 def check_habit(path, text, problems):
     for number, line in enumerate(strip_comments(text).split("\n"), 1):
         for pattern, want in HABITS:
@@ -410,6 +426,7 @@ def check_all(paths, read, with_format=True):
         check_words(path, text, problems)
         check_habit(path, text, problems)
         check_comments(path, text, problems)
+        check_fields(path, text, problems)
     allowed = int(FUNCTION_LONG_SHARE * counts["functions"])
     if len(counts["long"]) > allowed:
         for path, line, name, length in counts["long"]:
@@ -422,6 +439,7 @@ def check_all(paths, read, with_format=True):
 
 
 PLANTED = {
+    "field": ("shared/include/carom/joint.h", "typedef struct carom_x {\n    float a; ///< m\n    float b;\n} carom_x;\n"),
     "include": ("shared/sim/x.c", '#include "shared/game/game_host.h"\n'),
     "command line": ("server/tools/plot/x.c", '#include "server/cli/cli.h"\n'),
     "SDK -> simulation": ("client-sdk/src/x.c", '#include "shared/sim/state/image.h"\n'),

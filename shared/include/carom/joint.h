@@ -36,17 +36,17 @@ extern "C" {
 struct carom_world;
 
 typedef enum carom_joint_type {
-    CAROM_JOINT_BALL = 0,
-    CAROM_JOINT_HINGE = 1,
-    CAROM_JOINT_PRISMATIC = 2,
-    CAROM_JOINT_STEERING = 3,
-    CAROM_JOINT_FIXED = 4,
-    CAROM_JOINT_DISTANCE = 5,
-    CAROM_JOINT_MOTOR = 6,
+    CAROM_JOINT_BALL = 0,      ///< turns every way
+    CAROM_JOINT_HINGE = 1,     ///< turns about an axis
+    CAROM_JOINT_PRISMATIC = 2, ///< slides along an axis
+    CAROM_JOINT_STEERING = 3,  ///< a wheel that spins and is steered
+    CAROM_JOINT_FIXED = 4,     ///< neither turns nor slides
+    CAROM_JOINT_DISTANCE = 5,  ///< a rod, or with limits a rope
+    CAROM_JOINT_MOTOR = 6,     ///< a drive in all six freedoms
 } carom_joint_type;
 
 typedef enum carom_spring_type {
-    CAROM_SPRING_NONE = 0,
+    CAROM_SPRING_NONE = 0,      ///< rigid
     CAROM_SPRING_HERTZ = 1,     ///< frequency, damping ratio: as heavy as what hangs on it
     CAROM_SPRING_STIFFNESS = 2, ///< N/m and N s/m, or N m/rad and N m s/rad
 } carom_spring_type;
@@ -66,16 +66,16 @@ typedef struct carom_joint_def {
     /// False: the two bodies pass through each other. True, shapes that overlap at the joint fight
     /// it.
     bool collide;
-    bool has_limits;
+    bool has_limits; ///< false: it moves as far as it likes
     /// rad or m; of a distance the lengths. Limits close together hold like a softer joint.
     float lower, upper;
-    bool has_motor;
+    bool has_motor; ///< false: nothing drives it
     /// rad/s or m/s; 0 brakes.
     float motor_velocity;
     /// N m or N (a drive: both); by default the most there is, so that nothing stalls it. Below
     /// what the load asks for, it gives way.
     float motor_max;
-    carom_spring_type spring;
+    carom_spring_type spring; ///< none
     /// 1/s; 1 is critical. More hertz are stiffer, whatever hangs on it; below a ratio of 1 it
     /// swings, above it creeps back.
     float spring_hertz, spring_damping_ratio;
@@ -124,17 +124,17 @@ CAROM_API uint32_t carom_world_joint_slots(const struct carom_world *world);
 CAROM_API carom_joint_id carom_world_joint_at(const struct carom_world *world, uint32_t slot);
 
 typedef struct carom_joint_state {
-    carom_joint_type type;
-    carom_body_id body_a; ///< the null id: the world
-    carom_body_id body_b;
-    bool attached;       ///< false: it holds nothing (carom_joint_detach)
-    bool is_angle;       ///< value is an angle, else a position
-    float value;         ///< rad or m
-    float rate;          ///< rad/s or m/s
-    float error;         ///< m, by which what is held has come apart, or a limit in m is passed
-    float angular_error; ///< rad
-    float force;         ///< N, on b, mean over the last tick
-    float torque;        ///< N m, likewise, without what the force does at its arm
+    carom_joint_type type; ///< as made
+    carom_body_id body_a;  ///< the null id: the world
+    carom_body_id body_b;  ///< what `value`, `force` and `torque` are of
+    bool attached;         ///< false: it holds nothing (carom_joint_detach)
+    bool is_angle;         ///< value is an angle, else a position
+    float value;           ///< rad or m
+    float rate;            ///< rad/s or m/s
+    float error;           ///< m, by which what is held has come apart, or a limit in m is passed
+    float angular_error;   ///< rad
+    float force;           ///< N, on b, mean over the last tick
+    float torque;          ///< N m, likewise, without what the force does at its arm
     carom_vec3 anchor_a, anchor_b; ///< world
     carom_vec3 axis;               ///< world, fixed in a; steering: the steering axis
     carom_vec3 axis_b;             ///< world, fixed in b; steering: the hinge axis
@@ -160,9 +160,9 @@ CAROM_API carom_result carom_joint_clear_limits(struct carom_world *world, carom
 
 /// A joint that broke in the last step, and what broke it.
 typedef struct carom_joint_event {
-    carom_joint_id joint; ///< gone
-    carom_body_id body_a, body_b;
-    float force, torque;
+    carom_joint_id joint;         ///< gone
+    carom_body_id body_a, body_b; ///< held by it until then; a null: the world
+    float force, torque;          ///< N, N m, mean over the tick: one was above its limit
 } carom_joint_event;
 
 /// In ascending slots. Scratch: valid until the next call that changes the world; not saved.

@@ -44,15 +44,15 @@ extern "C" {
 typedef struct carom_world carom_world;
 
 typedef enum carom_body_type {
-    CAROM_BODY_STATIC = 0,
-    CAROM_BODY_KINEMATIC = 1,
-    CAROM_BODY_DYNAMIC = 2,
+    CAROM_BODY_STATIC = 0,    ///< never moves
+    CAROM_BODY_KINEMATIC = 1, ///< moves as its velocity says, whatever is in the way
+    CAROM_BODY_DYNAMIC = 2,   ///< obeys forces, contacts and joints
 } carom_body_type;
 
 typedef enum carom_shape_type {
-    CAROM_SHAPE_SPHERE = 0,
+    CAROM_SHAPE_SPHERE = 0,  ///< the cheapest
     CAROM_SHAPE_CAPSULE = 1, ///< axis y
-    CAROM_SHAPE_BOX = 2,
+    CAROM_SHAPE_BOX = 2,     ///< axes x, y, z
     CAROM_SHAPE_PLANE =
         3, ///< static bodies only: the half-space below normal . x = offset is solid
     CAROM_SHAPE_CYLINDER = 4, ///< axis y
@@ -60,11 +60,11 @@ typedef enum carom_shape_type {
 } carom_shape_type;
 
 typedef enum carom_combine {
-    CAROM_COMBINE_PRODUCT = 0,
-    CAROM_COMBINE_AVERAGE,
-    CAROM_COMBINE_GEOMETRIC,
-    CAROM_COMBINE_MIN,
-    CAROM_COMBINE_MAX,
+    CAROM_COMBINE_PRODUCT = 0, ///< a b
+    CAROM_COMBINE_AVERAGE,     ///< (a + b) / 2
+    CAROM_COMBINE_GEOMETRIC,   ///< the root of a b
+    CAROM_COMBINE_MIN,         ///< the smaller one
+    CAROM_COMBINE_MAX,         ///< the larger one
 } carom_combine;
 
 /// Methods of simulation; sources, laws and units: the READMEs in shared/sim/solve.
@@ -102,7 +102,7 @@ typedef enum carom_friction_model {
 } carom_friction_model;
 
 typedef enum carom_volume_contact {
-    CAROM_VOLUME_INTERSECTION = 0,
+    CAROM_VOLUME_INTERSECTION = 0,  ///< over the volume that both share
     CAROM_VOLUME_DEEPEST_POINT = 1, ///< one vertex: the comparison of the source
 } carom_volume_contact;
 
@@ -119,8 +119,8 @@ typedef struct carom_limits {
     /// The memory of a world grows with each, and so does the largest save; a step does not. Beyond
     /// bodies, shapes and joints a create is refused (CAROM_ERROR_LIMIT_…).
     uint32_t bodies;
-    uint32_t shapes;
-    uint32_t joints;
+    uint32_t shapes; ///< likewise; a body may have several
+    uint32_t joints; ///< likewise
     /// Shape pairs. Too few let things fall through each other: pairs beyond are left out in each
     /// step and counted (log.h). Eight a body do for piles of boxes.
     uint32_t contacts;
@@ -134,9 +134,9 @@ typedef struct carom_limits {
 /// `soft`, for crowds: contacts are soft constraints (a spring of 30 Hz and more, made stiffer by
 /// substeps), warm-started and relaxed. It takes every shape, joint and surface that there is.
 typedef struct carom_soft_def {
-    /// 0, the default: 4, and 8 or 16 in ticks in which something small lies flat on something that
-    /// moves, or something much heavier does. Else 1 to 64: more make stacks and loaded chains
-    /// stiffer, each at the price of a pass over all contacts; fewer let them sink and sway.
+    /// 0, the default: 4, and 8 or 16 where something small lies flat on what moves, or something
+    /// much heavier does. Else 1 to 64, each a pass over all contacts: with twice as many a chain
+    /// bears four times the load, contacts stay as stiff; with fewer both sway.
     uint32_t substeps;
     /// m/s; 1, 0 to 1e6: what meets slower does not part. Higher, things stop bouncing earlier;
     /// lower, they hop for longer before they rest.
@@ -221,11 +221,11 @@ typedef struct carom_volume_def {
 /// The solver that a world runs, and the numbers of each. The defs of the others are not read, so
 /// that a scene can be tried with one solver after another by changing `type` alone.
 typedef struct carom_solver_def {
-    carom_solver_type type; ///< soft
-    carom_soft_def soft;
-    carom_impulse_def impulse;
-    carom_lcp_def lcp;
-    carom_volume_def volume;
+    carom_solver_type type;    ///< soft
+    carom_soft_def soft;       ///< read where type is soft
+    carom_impulse_def impulse; ///< likewise
+    carom_lcp_def lcp;         ///< likewise
+    carom_volume_def volume;   ///< likewise
 } carom_solver_def;
 
 /// A world as it is made: how much it may hold, how fast it ticks, and which solver moves it.
@@ -245,7 +245,7 @@ typedef struct carom_world_def {
     carom_combine friction_combine;
     /// Product: what bounces needs a floor that bounces; with `max` the ball alone says so.
     carom_combine restitution_combine;
-    carom_solver_def solver;
+    carom_solver_def solver; ///< soft; it cannot be changed later
     /// Bodies at rest may sleep; true. False, every body costs in every tick.
     bool sleep;
     /// False. Dynamic bodies move in x-y and turn about z alone, and keep the z that they start at.
@@ -260,7 +260,7 @@ typedef struct carom_world_def {
     /// The hulls that its shapes may be, in ascending order of their ids (carom_hull_sort). The
     /// array and the hulls must outlive the world; neither is part of its state.
     const carom_hull *const *hulls;
-    uint32_t hull_count;
+    uint32_t hull_count; ///< 0: its shapes may be no hulls
     /// The place where carom_world_create tells what it refused; NULL: nowhere. Not kept.
     carom_error *error;
 } carom_world_def;
@@ -367,8 +367,8 @@ typedef struct carom_body_def {
     /// 1/s; 0. The share of its speed that it loses a second: higher, it falls slower, at g / c at
     /// most.
     float linear_damping;
-    float angular_damping;
-    uint64_t user_data;
+    float angular_damping; ///< likewise of its spin; 0
+    uint64_t user_data;    ///< the game's own: saved, hashed, sent to clients; no step reads it
     /// CAROM_LOCK_…, of world axes, while dynamic: a step takes the velocity there away, and what
     /// pushes that way does nothing.
     uint32_t axis_locks;
@@ -456,15 +456,15 @@ CAROM_API carom_body_id carom_world_body_at(const carom_world *world, uint32_t s
 
 /// A body as it is after the last step.
 typedef struct carom_body_state {
-    carom_body_type type;
-    bool asleep;
-    carom_vec3 position; ///< of the body's origin
-    carom_quat orientation;
-    carom_vec3 linear_velocity; ///< of the centre of mass
-    carom_vec3 angular_velocity;
-    carom_vec3 center_of_mass; ///< in world axes and place
-    float mass;                ///< 0 for static and kinematic bodies
-    uint64_t user_data;
+    carom_body_type type;        ///< as it is now (carom_body_set_type)
+    bool asleep;                 ///< no step moves it until something wakes it
+    carom_vec3 position;         ///< m, of the body's origin
+    carom_quat orientation;      ///< from the body's axes to the world's
+    carom_vec3 linear_velocity;  ///< m/s, of the centre of mass
+    carom_vec3 angular_velocity; ///< rad/s, in world axes
+    carom_vec3 center_of_mass;   ///< in world axes and place
+    float mass;                  ///< kg; 0 for static and kinematic bodies
+    uint64_t user_data;          ///< as given
     /// Force and torque of its contacts, mean over the last tick, about the centre of mass, in
     /// world axes: of a body that reports forces or is a pointer, else zero.
     carom_vec3 contact_force, contact_torque;
@@ -543,10 +543,10 @@ CAROM_API carom_result carom_body_rest(carom_world *world, carom_body_id body);
 
 /// A shape of a body that touches one of another.
 typedef struct carom_body_contact {
-    carom_shape_id shape; ///< the body's own
-    carom_body_id other_body;
-    carom_shape_id other_shape;
-    uint32_t points; ///< of contact, 0 to 4; 0 where one of the two is a sensor
+    carom_shape_id shape;       ///< the body's own
+    carom_body_id other_body;   ///< touched by it
+    carom_shape_id other_shape; ///< of that body
+    uint32_t points;            ///< of contact, 0 to 4; 0 where one of the two is a sensor
 } carom_body_contact;
 
 /// The contacts of a body, as the last step left them (state: the same after a restore), in order
@@ -583,13 +583,13 @@ CAROM_API void carom_world_clear_pair_rules(carom_world *world);
 
 /// Two shapes that began or ended to touch in the last step.
 typedef struct carom_contact_event {
-    carom_body_id body_a, body_b; ///< of the shape with the lower slot first
-    carom_shape_id shape_a, shape_b;
-    carom_vec3 point;  ///< world
-    carom_vec3 normal; ///< from a to b
-    float impulse;     ///< N s, sum over the tick and the points
-    bool begin;        ///< began touching in this tick, else ended
-    bool sensor;       ///< one of the two is a sensor: they overlap, without impulse
+    carom_body_id body_a, body_b;    ///< of the shape with the lower slot first
+    carom_shape_id shape_a, shape_b; ///< in this order
+    carom_vec3 point;                ///< world
+    carom_vec3 normal;               ///< from a to b
+    float impulse;                   ///< N s, sum over the tick and the points
+    bool begin;                      ///< began touching in this tick, else ended
+    bool sensor;                     ///< one of the two is a sensor: they overlap, without impulse
 } carom_contact_event;
 
 /// Contact events of the last step, ordered by (shape_a, shape_b). Scratch: valid until the next
@@ -599,12 +599,12 @@ CAROM_API const carom_contact_event *carom_world_contact_events(const carom_worl
 
 /// Two shapes that hit each other.
 typedef struct carom_hit_event {
-    carom_body_id body_a, body_b; ///< of the shape with the lower slot first
-    carom_shape_id shape_a, shape_b;
-    carom_vec3 point;  ///< world
-    carom_vec3 normal; ///< from a to b
-    float speed;       ///< m/s along the normal, at which they approached before they met
-    float impulse;     ///< N s, sum over the tick and the points
+    carom_body_id body_a, body_b;    ///< of the shape with the lower slot first
+    carom_shape_id shape_a, shape_b; ///< in this order
+    carom_vec3 point;                ///< world
+    carom_vec3 normal;               ///< from a to b
+    float speed;   ///< m/s along the normal, at which they approached before they met
+    float impulse; ///< N s, sum over the tick and the points
 } carom_hit_event;
 
 /// Pairs that met in the last step at hit_speed (carom_world_def) or faster, ordered by (shape_a,
@@ -615,8 +615,8 @@ CAROM_API const carom_hit_event *carom_world_hit_events(const carom_world *world
 
 /// A body that fell asleep or woke.
 typedef struct carom_sleep_event {
-    carom_body_id body;
-    bool asleep; ///< it fell asleep, else it woke
+    carom_body_id body; ///< dynamic
+    bool asleep;        ///< it fell asleep, else it woke
 } carom_sleep_event;
 
 /// Bodies that fell asleep or woke in the last step or by calls before it: what woke first,
@@ -654,9 +654,9 @@ CAROM_API const char *carom_stage_name(carom_stage stage);
 
 /// Counters and times of this process, not state: a module whose rules read them does not replay.
 typedef struct carom_world_stats {
-    uint32_t bodies, shapes, contacts, touching, points;
-    uint32_t joints;
-    uint64_t joints_broken;                    ///< since create
+    uint32_t bodies, shapes, contacts, touching, points; ///< contacts: pairs near each other
+    uint32_t joints;                                     ///< there now
+    uint64_t joints_broken;                              ///< since create
     uint64_t log_counts[CAROM_LOG_CODE_COUNT]; ///< by carom_log_code (log.h), since create
     /// lcp: rows of the largest island and linear systems solved, of the last step.
     uint32_t lcp_rows, lcp_solves;
