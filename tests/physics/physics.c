@@ -62,6 +62,20 @@ carom_world_def cm_case_def(const cm_case *c, uint32_t bodies)
     return def;
 }
 
+static void *allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+const carom_allocator cm_lab_allocator = {.allocate = allocate, .release = release};
+
 carom_world_def cm_lab_def(uint32_t rate, uint32_t bodies)
 {
     carom_world_def def = carom_default_world_def();

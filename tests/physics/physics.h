@@ -49,6 +49,8 @@ const char *cm_solver_name(carom_solver_type solver);
     ParameterizedTest(cm_case *c, suite, name)
 
 // Room for `bodies` bodies; the default solver, friction by product, restitution the larger one.
+extern const carom_allocator cm_lab_allocator; // malloc and free
+
 carom_world_def cm_lab_def(uint32_t rate, uint32_t bodies);
 cm_lab cm_lab_open(const carom_world_def *def);
 void cm_lab_close(cm_lab *lab);

@@ -150,3 +150,74 @@ Test(stacks, finer_steps_shake_nothing)
     cm_within((double)(cm_lab_get(&lab, top).position.y - before), 0.0, 0.005, "m that it rises");
     cm_lab_close(&lab);
 }
+
+// Coins: hulls of many sides, whose chosen points jump from tick to tick and whose vertices lie
+// over each other within the margin of contacts. They stand straight, rest soon, touch their
+// neighbours alone, and fall flat.
+typedef struct coin_case {
+    float radius, half; // m
+    uint32_t sides, count, rate;
+} coin_case;
+
+ParameterizedTestParameters(stacks, coins_stand)
+{
+    static coin_case cases[] = {
+        {0.1f, 0.01f, 16, 20, 60},     {0.1f, 0.01f, 8, 20, 60},  {0.1f, 0.01f, 4, 20, 60},
+        {0.0125f, 0.001f, 16, 20, 60}, {0.1f, 0.01f, 16, 20, 30}, {0.1f, 0.01f, 16, 20, 240},
+        {0.025f, 0.0025f, 24, 20, 60},
+    };
+    return cr_make_param_array(coin_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(coin_case *c, stacks, coins_stand)
+{
+    carom_world_def def = cm_lab_def(c->rate, 64);
+    carom_vec3 points[64];
+    carom_hull *hull;
+    for (uint32_t i = 0; i < c->sides; i++) {
+        double angle = 2.0 * 3.14159265358979 * i / c->sides;
+        float x = c->radius * (float)cos(angle), z = c->radius * (float)sin(angle);
+        points[i] = cm_vec(x, -c->half, z);
+        points[c->sides + i] = cm_vec(x, c->half, z);
+    }
+    cr_assert_eq(carom_hull_create(points, 2 * c->sides, &cm_lab_allocator, &hull), CAROM_OK);
+    const carom_hull *hulls[1] = {hull};
+    def.hulls = hulls;
+    def.hull_count = 1;
+    def.sleep = false;
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    carom_shape_def shape = cm_lab_shape(&lab, CAROM_SHAPE_HULL);
+    shape.hull = hull;
+    for (uint32_t i = 0; i < c->count; i++) {
+        carom_body_def body = carom_default_body_def();
+        body.position.y = (float)(2 * i + 1) * c->half;
+        cm_lab_add(&lab, &body, &shape);
+    }
+    cm_lab_run(&lab, 5.0);
+    cm_within(cm_lab_fastest(&lab), 0.0, 0.01, "m/s, %g m thick, %u sides", (double)c->half,
+              c->sides);
+    cm_lab_run(&lab, 10.0);
+    carom_world_stats stats;
+    carom_world_stats_get(lab.world, &stats);
+    cm_within(stats.contacts, c->count, 2.0 * c->count, "contacts, %g m thick", (double)c->half);
+    double aside = 0.0;
+    for (uint32_t i = 1; i <= c->count; i++) {
+        carom_vec3 at = cm_lab_get(&lab, carom_world_body_at(lab.world, i)).position;
+        aside = fmax(aside, hypot((double)at.x, (double)at.z));
+    }
+    cm_within(aside, 0.0, 0.1 * (double)c->radius, "m aside, %g m thick", (double)c->half);
+    // One falls flat beside them, so fast that its upper vertices are within the margin, too.
+    carom_body_def body = carom_default_body_def();
+    body.position = cm_vec(5.0f * c->radius, 0.3f, 0.0f);
+    body.linear_velocity.y = -4.0f;
+    carom_body_id fallen = cm_lab_add(&lab, &body, &shape);
+    double turns = 0.0;
+    for (uint32_t tick = 0; tick < c->rate; tick++) {
+        carom_world_step(lab.world);
+        turns = fmax(turns, (double)cm_length(cm_lab_get(&lab, fallen).angular_velocity));
+    }
+    cm_within(turns * (double)c->radius, 0.0, 0.2, "m/s of its rim, %g m thick", (double)c->half);
+    cm_lab_close(&lab);
+    carom_hull_destroy(hull);
+}

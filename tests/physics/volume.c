@@ -235,18 +235,6 @@ ParameterizedTest(tip_case *c, volume, tips)
     }
 }
 
-static void *allocate(void *context, size_t size)
-{
-    (void)context;
-    return malloc(size);
-}
-
-static void release(void *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
-
 typedef struct top_case {
     uint32_t rate;
     float spin;
@@ -268,9 +256,8 @@ ParameterizedTest(top_case *c, volume, top_gains_nothing)
         double a = 2.0 * CM_PI * i / 16.0;
         points[1 + i] = cm_vec((float)(0.2 * sin(a)), i < 16 ? 0.15f : 0.2f, (float)(0.2 * cos(a)));
     }
-    const carom_allocator allocator = {.allocate = allocate, .release = release};
     carom_hull *hull;
-    cr_assert_eq(carom_hull_create(points, 33, &allocator, &hull), CAROM_OK);
+    cr_assert_eq(carom_hull_create(points, 33, &cm_lab_allocator, &hull), CAROM_OK);
     const carom_hull *hulls[1] = {hull};
     def.hulls = hulls;
     def.hull_count = 1;

@@ -60,6 +60,19 @@ typedef struct finding {
     float separation[CM_MANIFOLD_MAX]; // of what is carried
 } finding;
 
+// The way of a shape's corners as it turns in the tick.
+static inline float turning(const collision *c, uint32_t shape)
+{
+    const cm_motion *motion = &c->motions[c->shapes[shape].body];
+    return c->dt * c->scratch->transforms[shape].reach * cm_length(motion->angular_velocity);
+}
+
+static inline float thickness(const collision *c, const cm_pair *pair)
+{
+    const cm_shape_transform *transforms = c->scratch->transforms;
+    return cm_min(transforms[pair->shape_a].inner_radius, transforms[pair->shape_b].inner_radius);
+}
+
 // The gap below which this pair gets points: the motion of the tick, so that what is fast is
 // stopped at the surface. Not beyond the smaller shape's thickness, except over a plane: a contact
 // made too early also stops what would have passed by.
@@ -68,17 +81,18 @@ static inline float pair_margin(const collision *c, const cm_pair *pair)
     const cm_shape *a = &c->shapes[pair->shape_a], *b = &c->shapes[pair->shape_b];
     carom_vec3 relative =
         cm_sub(c->motions[a->body].linear_velocity, c->motions[b->body].linear_velocity);
-    float motion = c->dt * cm_length(relative);
-    if (!(motion > CM_SPECULATIVE_MARGIN)) {
-        return CM_SPECULATIVE_MARGIN;
+    float motion = c->dt * cm_length(relative), least = CM_SPECULATIVE_MARGIN;
+    if (c->scratch->thin && CM_MARGIN_RADII * thickness(c, pair) < least) {
+        least = CM_MARGIN_RADII * thickness(c, pair);
+        motion += turning(c, pair->shape_a) + turning(c, pair->shape_b);
+    }
+    if (!(motion > least)) {
+        return least;
     }
     if (a->type == CAROM_SHAPE_PLANE || b->type == CAROM_SHAPE_PLANE) {
         return motion;
     }
-    const cm_shape_transform *transforms = c->scratch->transforms;
-    float thickness =
-        cm_min(transforms[pair->shape_a].inner_radius, transforms[pair->shape_b].inner_radius);
-    return cm_max(CM_SPECULATIVE_MARGIN, cm_min(motion, thickness));
+    return cm_max(least, cm_min(motion, cm_max(thickness(c, pair), CM_SPECULATIVE_MARGIN)));
 }
 
 // The distance that corners of two boxes may turn in the tick, within the smaller one's thickness.
@@ -154,6 +168,36 @@ static inline void carry_row(const collision *c, cm_contact_at last, cm_contact_
                CM_MANIFOLD_MAX * sizeof(cm_contact_feature));
     }
     c->scratch->matches[to.row] = (cm_contact_match){last.row, last.point, {0, 1, 2, 3}};
+}
+
+// Points whose features are new take the place of those that vanished: each of the nearest old
+// point that is none of the others. Of a hull's many corners those that are chosen jump from tick
+// to tick, and a stack whose impulses began anew would not come to rest.
+__attribute__((noinline)) static void follow_places(const collision *c, const cm_manifold *manifold,
+                                                    cm_contact_at last, cm_contact_match *match)
+{
+    const cm_kept_point *old = &c->old.points[last.point];
+    uint32_t vanished = (1u << c->old.contacts[last.row].point_count) - 1u;
+    for (uint32_t i = 0; i < manifold->point_count; i++) {
+        vanished &= match->point[i] == CM_NO_POINT ? ~0u : ~(1u << match->point[i]);
+    }
+    for (uint32_t i = 0; i < manifold->point_count; i++) {
+        float nearest = __builtin_inff();
+        if (match->point[i] != CM_NO_POINT) {
+            continue;
+        }
+        for (uint32_t bits = vanished; bits != 0; bits &= bits - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(bits);
+            float squared = cm_length_squared(cm_sub(manifold->points[i].anchor_a, old[k].anchor));
+            if (squared < nearest) {
+                nearest = squared;
+                match->point[i] = (uint8_t)k;
+            }
+        }
+        if (match->point[i] != CM_NO_POINT) {
+            vanished &= ~(1u << match->point[i]);
+        }
+    }
 }
 
 // Features of the points found, and which old points those were.
@@ -246,9 +290,9 @@ static void prefer_touching(const cm_shape *a, const cm_shape_transform *transfo
     }
 }
 
-static inline bool is_round(const cm_shape *a, const cm_shape *b)
+static inline uint32_t types_of(const cm_shape *a, const cm_shape *b)
 {
-    return ((1u << a->type | 1u << b->type) & ROUND) != 0;
+    return 1u << a->type | 1u << b->type;
 }
 
 // The narrow phase, where it is not done already.
@@ -276,6 +320,7 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
     const cm_motion *motion_a = &c->motions[a->body], *motion_b = &c->motions[b->body];
     cm_manifold *manifold = &scratch->manifolds[to.row];
     bool sensor = a->sensor || b->sensor;
+    uint32_t types = types_of(a, b);
     cm_contact_at last = found->last;
     if (found->carried) {
         cm_recycle_take(&c->old.manifolds[last.row], &c->old.points[last.point], found->separation,
@@ -298,6 +343,9 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
         contact->point_count = (uint8_t)manifold->point_count;
         follow_points(c, manifold, last, to);
         if (c->now.manifolds) {
+            if (last.row != CM_NONE && types & 1u << CAROM_SHAPE_HULL) {
+                follow_places(c, manifold, last, &scratch->matches[to.row]);
+            }
             cm_recycle_keep(motion_a, motion_b, manifold, &c->now.manifolds[to.row],
                             &c->now.points[to.point]);
         }
@@ -307,7 +355,7 @@ static bool collide_pair(const collision *c, const cm_pair *pair, const finding 
     manifold->body_a = a->body;
     manifold->body_b = b->body;
     manifold->round_a = manifold->round_b = 0.0f;
-    if (is_round(a, b)) {
+    if (types & ROUND) {
         manifold->round_a = round_radius(a, &scratch->transforms[pair->shape_a], manifold->normal);
         manifold->round_b = round_radius(b, &scratch->transforms[pair->shape_b], manifold->normal);
     }
@@ -400,7 +448,8 @@ static inline void look_back(const collision *c, uint32_t index, const cm_pair *
     finding *found = &of->found[index - of->first];
     found->last = last;
     found->chosen = found->carried = false;
-    if (c->old.manifolds && last.row != CM_NONE && !a->sensor && !b->sensor && !is_round(a, b)) {
+    if (c->old.manifolds && last.row != CM_NONE && !a->sensor && !b->sensor &&
+        !(types_of(a, b) & ROUND)) {
         const cm_shape_transform *transform_a = &c->scratch->transforms[pair->shape_a];
         const cm_shape_transform *transform_b = &c->scratch->transforms[pair->shape_b];
         uint32_t lane = of->kept.count++;

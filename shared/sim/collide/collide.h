@@ -7,6 +7,9 @@
 // Lengths of the contact pipeline, m.
 #define CM_LINEAR_SLOP        0.005f
 #define CM_SPECULATIVE_MARGIN 0.02f // gap below which a contact exists before it touches
+// The same of what is thin, by radii of the ball inside: of plates in a stack those that lie on
+// each other are contacts, and not those beyond.
+#define CM_MARGIN_RADII 1.5f
 
 // broadphase.c: bounds of every live shape, grown by the speculative margin and the tick's motion;
 // candidate pairs in canonical order. Contacts above the limit are cut and counted.

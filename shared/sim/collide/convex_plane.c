@@ -43,6 +43,33 @@ static uint32_t cylinder_points(const cm_shape *a, const cm_shape_transform *tra
     return count;
 }
 
+// Four of a hull's vertices. What is thin has vertices over each other: the higher of two would
+// hold nothing. So a vertex counts for less, the higher it is over the lowest: its way from there
+// is shortened, to nothing at the margin.
+static uint32_t choose_vertices(cm_clip_point *list, uint32_t count, carom_vec3 normal,
+                                float margin)
+{
+    cm_clip_point near[CM_HULL_VERTICES];
+    uint32_t lowest = 0;
+    if (count <= CM_MANIFOLD_MAX) {
+        return count;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        lowest = list[i].separation < list[lowest].separation ? i : lowest;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        float part = 1.0f - (list[i].separation - list[lowest].separation) / margin;
+        near[i].p = cm_scale(cm_max(part, 0.0f), cm_sub(list[i].p, list[lowest].p));
+        near[i].separation = list[i].separation;
+        near[i].feature = i;
+    }
+    count = cm_clip_reduce(near, count, normal);
+    for (uint32_t i = 0; i < count; i++) { // ascending
+        list[i] = list[near[i].feature];
+    }
+    return count;
+}
+
 uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_shape_transform *transform_a,
                                  const cm_shape *b, const cm_shape_transform *transform_b,
                                  float margin, cm_manifold *manifold)
@@ -60,7 +87,7 @@ uint32_t cm_collide_convex_plane(const cm_shape *a, const cm_shape_transform *tr
             add_candidate(list, &count, &g, at, margin, i);
         }
     }
-    count = cm_clip_reduce(list, count, g.normal);
+    count = choose_vertices(list, count, g.normal, margin);
     carom_vec3 a_to_b = cm_sub(transform_b->position, transform_a->position);
     manifold->point_count = 0;
     manifold->normal = cm_neg(g.normal);

@@ -2,11 +2,12 @@
 // same bits.
 //
 // In lanes a shape is a box of half extents and a radius about it: a sphere has no extents, a
-// capsule only one. Cylinders and hulls get their boxes by themselves afterwards.
+// capsule only one. Cylinders, hulls and what is thin get their boxes by themselves afterwards.
 // Typical: 1,000 shapes a step.
 #include "shared/sim/collide/shape_transform.h"
 
 #include "shared/sim/body/shape.h"
+#include "shared/sim/collide/collide.h"
 #include "shared/sim/state/hull.h"
 #include "shared/sim/state/slots.h"
 
@@ -65,6 +66,24 @@ cm_aabb cm_shape_bounds(const cm_shape *shape, const cm_shape_transform *transfo
     return grown_box(shape, transform, 0.0f, cm_vec(0.0f, 0.0f, 0.0f));
 }
 
+static inline bool is_thin(const cm_shape_transform *transform)
+{
+    return CM_MARGIN_RADII * transform->inner_radius < CM_SPECULATIVE_MARGIN;
+}
+
+// The box of a shape for a tick. What is thin has less of a margin, and more as it turns.
+static cm_aabb box_of_tick(const carom_world *world, cm_scratch *scratch, uint32_t slot,
+                           float margin, float dt)
+{
+    const cm_shape *shape = &cm_shapes(world)[slot];
+    const cm_shape_transform *transform = &scratch->transforms[slot];
+    const cm_motion *motion = &cm_motions(world)[shape->body];
+    scratch->thin = scratch->thin || is_thin(transform);
+    float turn = transform->reach * cm_length(motion->angular_velocity);
+    float own = cm_min(margin, CM_MARGIN_RADII * transform->inner_radius + dt * turn);
+    return grown_box(shape, transform, own, cm_scale(dt, motion->linear_velocity));
+}
+
 // Notes those fields of a transform that do not follow from the pose.
 static inline void note_size(const carom_world *world, const cm_shape *shape,
                              cm_shape_transform *transform)
@@ -100,6 +119,7 @@ void cm_update_shape_transform(const carom_world *world, cm_scratch *scratch, ui
     const cm_shape *shape = &cm_shapes(world)[slot];
     place_shape(world, shape, &scratch->transforms[slot]);
     note_surface(scratch, shape);
+    scratch->thin = scratch->thin || is_thin(&scratch->transforms[slot]);
 }
 
 // In lanes ---------------------------------------------------------------------------------------
@@ -172,8 +192,9 @@ CM_LANES_INLINE cm_f reach_along(cm_f x, cm_f y, cm_f z, const cm_f extent[4])
            extent[3];
 }
 
-// Six sides of each lane's box.
-CM_LANES_INLINE void find_boxes(const lane_pose *pose, const placing *of, float margin, float dt,
+// Six sides of each lane's box. Returns true if one of them may be thin, unless it gets its box
+// afterwards.
+CM_LANES_INLINE bool find_boxes(const lane_pose *pose, const placing *of, float margin, float dt,
                                 float sides[6][CM_LANES])
 {
     cm_f zero = cm_lanes_set(0.0f), step = cm_lanes_set(dt), grow = cm_lanes_set(margin);
@@ -193,6 +214,21 @@ CM_LANES_INLINE void find_boxes(const lane_pose *pose, const placing *of, float 
         cm_lanes_store(sides[k], (center[k] - half[k]) + cm_lanes_min(way, zero));
         cm_lanes_store(sides[k + 3], (center[k] + half[k]) + cm_lanes_max(way, zero));
     }
+    cm_f least = cm_lanes_min(cm_lanes_min(pose->size[0], pose->size[1]), pose->size[2]);
+    cm_f inner = cm_lanes_select(boxy, least, pose->size[0]);
+    return cm_lanes_any(cm_lanes_greater(cm_lanes_set(CM_SPECULATIVE_MARGIN),
+                                         cm_lanes_set(CM_MARGIN_RADII) * inner));
+}
+
+__attribute__((noinline)) static void place_thin(const carom_world *world, cm_scratch *scratch,
+                                                 const uint32_t *slots, uint32_t count,
+                                                 float margin, float dt)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_thin(&scratch->transforms[slots[i]])) {
+            scratch->bounds[slots[i]] = box_of_tick(world, scratch, slots[i], margin, dt);
+        }
+    }
 }
 
 static void place_lanes(const carom_world *world, cm_scratch *scratch, const placing *of,
@@ -202,7 +238,7 @@ static void place_lanes(const carom_world *world, cm_scratch *scratch, const pla
     float *transforms = &scratch->transforms[0].position.x, sides[6][CM_LANES];
     cm_f low[8] = {p.position.x, p.position.y, p.position.z, p.x.x, p.x.y, p.x.z, p.y.x, p.y.y};
     cm_f high[8] = {p.x.y, p.x.z, p.y.x, p.y.y, p.y.z, p.z.x, p.z.y, p.z.z};
-    find_boxes(&p, of, margin, dt, sides);
+    bool thin = find_boxes(&p, of, margin, dt, sides);
     cm_lanes_scatter(transforms, TRANSFORM_FLOATS, of->slot, low);
     cm_lanes_scatter(transforms + 4, TRANSFORM_FLOATS, of->slot, high);
     for (uint32_t i = 0; i < used; i++) {
@@ -214,20 +250,19 @@ static void place_lanes(const carom_world *world, cm_scratch *scratch, const pla
         *box = (cm_aabb){{sides[0][i], sides[1][i], sides[2][i]},
                          {sides[3][i], sides[4][i], sides[5][i]}};
         if (shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_HULL) {
-            carom_vec3 velocity = cm_motions(world)[of->body[i]].linear_velocity;
-            *box = grown_box(shape, transform, margin, cm_scale(dt, velocity));
+            *box = box_of_tick(world, scratch, of->slot[i], margin, dt);
         }
+    }
+    if (thin) {
+        place_thin(world, scratch, of->slot, used, margin, dt);
     }
 }
 
 static void place_one(const carom_world *world, cm_scratch *scratch, uint32_t slot, float margin,
                       float dt)
 {
-    const cm_shape *shape = &cm_shapes(world)[slot];
-    carom_vec3 velocity = cm_motions(world)[shape->body].linear_velocity;
     cm_update_shape_transform(world, scratch, slot);
-    scratch->bounds[slot] =
-        grown_box(shape, &scratch->transforms[slot], margin, cm_scale(dt, velocity));
+    scratch->bounds[slot] = box_of_tick(world, scratch, slot, margin, dt);
 }
 
 void cm_update_shape_transforms(const carom_world *world, cm_scratch *scratch,

@@ -71,7 +71,7 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
 {
     scratch->pair_count = scratch->round = 0;
     scratch->old_contact_count = 0;
-    scratch->rubbing = scratch->pointers = false;
+    scratch->thin = scratch->rubbing = scratch->pointers = false;
     scratch->active_count = scratch->sleeping_count = 0;
     cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver,
                           world->own.hits};

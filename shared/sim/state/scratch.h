@@ -97,6 +97,7 @@ typedef struct cm_scratch {
     uint32_t *awake;                 // slots of the active bodies, ascending
     uint32_t active_count, sleeping_count;
     bool pointers;     // pointers meet what cannot move, too (cm_solver)
+    bool thin;         // some placed shape has less than the speculative margin (collide.h)
     bool rubbing;      // some placed shape has rolling or spin friction, or its surface moves
     uint32_t *parents; // a row a body slot: islands
     uint8_t *marks;    // a row a body slot
