@@ -34,6 +34,8 @@ typedef struct kind {
 typedef struct node {
     double mass, carried, length; // kg, kg with what hangs on it, m; mass 0: it never moves
     uint32_t parent, joint;       // NONE: a root, or not reached
+    uint32_t top;                 // the first body of all that hangs together
+    bool rows;                    // of a top: its joints are solved one after another
     carom_vec3 out;               // where the heaviest of what hangs on it is held
     double out_mass;
 } node;
@@ -75,12 +77,6 @@ static bool carries(const Cm__Scene__Joint *joint)
     bool soft = joint->spring != NULL && (joint->type == CM__SCENE__JOINT__TYPE__FIXED ||
                                           joint->type == CM__SCENE__JOINT__TYPE__DISTANCE);
     return joint->type != CM__SCENE__JOINT__TYPE__MOTOR && !soft;
-}
-
-static bool is_plain(const Cm__Scene__Joint *joint)
-{
-    return joint->type == CM__SCENE__JOINT__TYPE__BALL && joint->spring == NULL &&
-           joint->motor == NULL;
 }
 
 // The other end of a joint; NONE where both are one root.
@@ -125,11 +121,29 @@ static uint32_t walk(const cm_scene *scene, node *nodes, uint32_t *order, uint32
                 nodes[child].joint == NONE && carries(scene->joints[arcs[k]].source)) {
                 nodes[child].joint = arcs[k];
                 nodes[child].parent = body;
+                nodes[child].top = nodes[body].mass > 0.0 ? nodes[body].top : child;
                 order[count++] = child;
             }
         }
     }
     return count;
+}
+
+// Trees of joints are solved at once (soft/joint_tree.c), and bridges of balls; limits, motors,
+// springs and other loops make rows of all that hangs together.
+static void find_rows(const cm_scene *scene, node *nodes)
+{
+    for (uint32_t i = 0; i < scene->joint_count; i++) {
+        const cm_scene_joint *joint = &scene->joints[i];
+        const Cm__Scene__Joint *source = joint->source;
+        node *b = &nodes[joint->b], *a = joint->a != CM_SCENE_NO_BODY ? &nodes[joint->a] : b;
+        bool in_tree = b->joint == i || a->joint == i;
+        bool extras = source->limits != NULL || source->length != NULL || source->motor != NULL ||
+                      source->spring != NULL;
+        if (extras || (!in_tree && source->type != CM__SCENE__JOINT__TYPE__BALL)) {
+            nodes[a->top].rows = nodes[b->top].rows = true;
+        }
+    }
 }
 
 static carom_vec3 anchor_of(const loads *l, uint32_t joint)
@@ -169,9 +183,10 @@ static void sum_loads(const loads *l, node *nodes, const uint32_t *order, uint32
 }
 
 // The share of its limit that a joint is at, above 1 where it will not stand; and the figures.
-static double judge(const cm_strength *s, const node *nodes, const node *n, bool plain,
-                    double *stretch, double *bears, double *links)
+static double judge(const cm_strength *s, const node *nodes, const node *n, double *stretch,
+                    double *bears, double *links)
 {
+    bool plain = !nodes[n->top].rows;
     const node *parent = n->parent != NONE ? &nodes[n->parent] : n;
     double above = n->parent != NONE && parent->mass > 0.0 ? 1.0 / parent->mass : 0.0;
     const node *light = above > 0.0 && parent->mass < n->mass ? parent : n;
@@ -182,7 +197,7 @@ static double judge(const cm_strength *s, const node *nodes, const node *n, bool
     return fmax(*stretch / fmax(PART_SHARE * light->length, 1e-3), swings ? *links / *bears : 0.0);
 }
 
-static void tell_chain(loads *l, const node *nodes, const node *n, bool plain)
+static void tell_chain(loads *l, const node *nodes, const node *n)
 {
     double stretch, bears, links, then, most, unused;
     char now[64];
@@ -191,9 +206,9 @@ static void tell_chain(loads *l, const node *nodes, const node *n, bool plain)
     if (warning == NULL) {
         return;
     }
-    judge(&l->strength, nodes, n, plain, &stretch, &bears, &links);
+    judge(&l->strength, nodes, n, &stretch, &bears, &links);
     more.substeps = more_substeps(&more);
-    judge(&more, nodes, n, plain, &then, &most, &unused);
+    judge(&more, nodes, n, &then, &most, &unused);
     tell_substeps(&l->strength, true, now, sizeof now);
     snprintf(warning->path, sizeof warning->path, "$.joints[%u]", (unsigned)n->joint);
     if (links > bears) {
@@ -214,22 +229,21 @@ static void find_chains(loads *l, node *nodes, uint32_t *order, uint32_t *first,
     uint32_t count = walk(l->scene, nodes, order, first, arcs), worst = NONE;
     double most = 1.0;
     sum_loads(l, nodes, order, count);
+    find_rows(l->scene, nodes);
     for (uint32_t at = 0; at < count; at++) {
         const node *n = &nodes[order[at]];
         double stretch, bears, links;
         if (n->joint == NONE) {
             continue;
         }
-        bool plain = is_plain(l->scene->joints[n->joint].source);
-        double beyond = judge(&l->strength, nodes, n, plain, &stretch, &bears, &links);
+        double beyond = judge(&l->strength, nodes, n, &stretch, &bears, &links);
         if (beyond > most) {
             most = beyond;
             worst = order[at];
         }
     }
     if (worst != NONE) {
-        const node *n = &nodes[worst];
-        tell_chain(l, nodes, n, is_plain(l->scene->joints[n->joint].source));
+        tell_chain(l, nodes, &nodes[worst]);
     }
 }
 
@@ -247,7 +261,8 @@ static void check_chains(loads *l)
         carom_body_state state;
         bool there = carom_body_get(l->world, carom_world_body_at(l->world, i), &state) == CAROM_OK;
         bool moves = there && state.type == CAROM_BODY_DYNAMIC;
-        nodes[i] = (node){.parent = NONE, .joint = NONE, .mass = moves ? (double)state.mass : 0.0};
+        nodes[i] = (node){
+            .parent = NONE, .joint = NONE, .top = i, .mass = moves ? (double)state.mass : 0.0};
     }
     if (nodes != NULL && order != NULL) {
         find_chains(l, nodes, order, order + bodies, order + 2 * (size_t)bodies + 3);

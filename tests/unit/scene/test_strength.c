@@ -19,7 +19,7 @@
 typedef enum figure { STRETCH, TEARS, TEARS_PLAIN, SINKS, WEIGHT, STACK, SPEED, FIGURES } figure;
 
 static const char *const NAMES[FIGURES] = {
-    "stretch of hinges, m", "load of hinges, links", "load of balls, links",  "sinking, m",
+    "stretch of limits, m", "load of limits, links", "load of balls, links",  "sinking, m",
     "weight borne, times",  "size that stacks, m",   "speed that passes, m/s"};
 
 typedef struct row {
@@ -66,8 +66,9 @@ static void put_chain(stage *s, const row *r, double load)
         snprintf(above, sizeof above, "l%u", i - 1);
         put(s,
             "%s{\"type\": \"%s\", \"a\": \"%s\", \"b\": \"l%u\", \"anchor\": [%.9g, 0, 0], "
-            "\"axis\": [0, 0, 1]}",
-            i > 0 ? ",\n" : "", type, i > 0 ? above : "world", i, i * r->size);
+            "\"axis\": [0, 0, 1]%s}",
+            i > 0 ? ",\n" : "", type, i > 0 ? above : "world", i, i * r->size,
+            r->figure == TEARS_PLAIN ? "" : ", \"limits\": [-3.1, 3.1]");
     }
 }
 
@@ -371,7 +372,7 @@ Test(strength, warnings_name_the_figure)
     expect_near(figure_of(&hinges, 100, "$.joints[1]", "joint by "), 1e3 * run(&hinges, 100));
     expect_near(figure_of(&hinges, 100, "$.joints[1]", "8 substeps: "), 1e3 * run(&finer, 100));
     static const row balls = {TEARS_PLAIN, 60, 4, 0.5, 0, 20, 0};
-    double bears = figure_of(&balls, 1000, "$.joints[", "which bears ");
+    double bears = figure_of(&balls, 1000, "$.joints[0]", "which bears ");
     cr_expect(holds(&balls, 0.5 * bears) && !holds(&balls, 2.0 * bears), "%g", bears);
     static const row cubes = {WEIGHT, 60, 4, 1.0, 0, 0, 0};
     bears = figure_of(&cubes, 1000, "$.bodies[1]", "which bears ");
