@@ -93,7 +93,8 @@ void away_make(away *a, const away_def *def)
         link.loss = 0.01f;
     }
     cm_net_link_port(a->net, AWAY_PORT, &link);
-    a->scene = rig_scene(def->side > 0 ? def->side : 3);
+    uint32_t side = def->side > 0 ? def->side : 3;
+    a->scene = def->secret ? rig_secret_scene(side) : rig_scene(side);
     set_config(a);
     a->keys.count = 1;
     a->keys.keys[0].id = 7;

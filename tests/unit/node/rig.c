@@ -13,25 +13,35 @@
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 
-cm_scene *rig_scene(uint32_t side)
+static cm_scene *make_scene(uint32_t side, const char *keys)
 {
     char text[1024];
     double spacing = side <= 16 ? 1.5 : 28.0 / side; // inside the bounds
     int size = snprintf(
         text, sizeof text,
-        "{\"carom\": 1, \"name\": \"rig\", \"module\": \"sandbox\","
+        "{\"carom\": 1, \"name\": \"rig\", \"module\": \"sandbox\",%s"
         " \"bounds\": [[-32, -8, -32], [32, 24, 32]],"
         " \"bodies\": [{\"name\": \"ground\", \"type\": \"static\","
         "   \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}],"
         " \"arrays\": [{\"name\": \"cube\", \"origin\": [-4, 0.2, -4], \"count\": [%u, 1, %u],"
         "   \"spacing\": [%g, 1, %g], \"of\": {\"mass\": 0.5,"
         "     \"shapes\": [{\"box\": {\"half_extents\": [0.2, 0.2, 0.2]}}]}}]}",
-        side, side, spacing, spacing);
+        keys, side, side, spacing, spacing);
     cm_scene *scene = NULL;
     cm_scene_error error;
     carom_result result = cm_scene_from_json(text, (size_t)size, &scene, &error);
     cr_assert_eq(result, CAROM_OK, "%s: %s", error.path, error.message);
     return scene;
+}
+
+cm_scene *rig_scene(uint32_t side)
+{
+    return make_scene(side, "");
+}
+
+cm_scene *rig_secret_scene(uint32_t side)
+{
+    return make_scene(side, " \"replication\": {\"relay\": false},");
 }
 
 static void put_float(uint8_t *bytes, float value)

@@ -251,10 +251,10 @@ static void set_path(const away *a, uint32_t clients, uint32_t latency_us)
     }
 }
 
-static away *open_town(uint64_t seed, uint32_t clients)
+static away *open_town(uint64_t seed, uint32_t clients, bool secret)
 {
     memset(ledgers, 0, sizeof ledgers);
-    away_make(&town, &(away_def){.seed = seed, .record = true, .module = &goals});
+    away_make(&town, &(away_def){.seed = seed, .record = true, .secret = secret, .module = &goals});
     for (uint32_t i = 0; i < clients; i++) {
         town.client_def.event = note;
         town.client_def.user = &ledgers[i];
@@ -363,7 +363,7 @@ static uint32_t count_replayed(away *a)
 
 Test(town_events, predicted_confirmed_and_cancelled_over_a_bad_path)
 {
-    away *a = open_town(60, 3);
+    away *a = open_town(60, 3, true);
     for (uint32_t i = 0; i < 10; i++) { // inputs come late whenever the path gets longer
         run(a, 1.5);
         set_path(a, 3, 110000);
@@ -399,10 +399,34 @@ Test(town_events, predicted_confirmed_and_cancelled_over_a_bad_path)
     away_free(a);
 }
 
+// Where inputs are relayed, what another does is predicted too, and hardly anything is taken back.
+Test(town_events, of_others_are_predicted_by_their_inputs)
+{
+    away *a = open_town(60, 2, false);
+    for (uint32_t i = 0; i < 5; i++) {
+        run(a, 1.5);
+        set_path(a, 2, 110000);
+        run(a, 0.5);
+        set_path(a, 2, 60000);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        carom_client_disconnect(a->clients[i], cm_net_now_us(a->net));
+    }
+    run(a, 1.0);
+    counts alone = count_told(&ledgers[0], ALONE), others = count_told(&ledgers[1], SHOT);
+    printf(
+        "events: %u alone predicted, %u cancelled; %u of another's shots predicted, %u confirmed\n",
+        alone.predicted, alone.cancelled, others.predicted, others.confirmed);
+    cr_expect_gt(alone.predicted, 8);
+    cr_expect_leq(alone.cancelled, 2);
+    cr_expect_gt(2 * others.both, others.confirmed);
+    away_free(a);
+}
+
 // What was confirmed while a client was away is there when it has its slot again, each once.
 Test(town_events, a_client_that_was_cut_off_misses_none)
 {
-    away *a = open_town(61, 2);
+    away *a = open_town(61, 2, false);
     run(a, 5.0);
     uint64_t first = away_stats(a).tick;
     cm_net_partition(a->net, AWAY_PORT, true);
