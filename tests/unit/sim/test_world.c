@@ -35,6 +35,17 @@ Test(world, create_refuses_with_the_reason)
     free(memory);
 }
 
+// Room for joints is taken for those that there may be: a server has many small worlds.
+Test(world, a_small_world_takes_little)
+{
+    carom_world_def def = carom_default_world_def();
+    def.limits = (carom_limits){.bodies = 64, .shapes = 64, .joints = 0, .contacts = 512};
+    size_t none = carom_world_size(&def);
+    cr_expect_lt(none, 2u << 20, "%zu bytes", none);
+    def.limits.joints = 16;
+    cr_expect_lt(carom_world_size(&def) - none, 16u * 24000u, "bytes a joint");
+}
+
 // Every tick: save, step, restore into another world (other capacity, other address, scratch of
 // noise), step it, compare every byte.
 Test(world, save_and_restore_at_every_tick)

@@ -28,11 +28,18 @@ static size_t group_limit(const carom_limits *limits)
     return full < limits->joints ? full : limits->joints;
 }
 
+// Rows and trees stand in one array: each may leave as many groups half empty.
+static size_t row_group_limit(const carom_limits *limits)
+{
+    size_t full = group_limit(limits) + CM_JOINT_PATH_GROUPS;
+    return full < limits->joints ? full : limits->joints;
+}
+
 size_t cm_soft_joints_size(const carom_limits *limits)
 {
     size_t groups = group_limit(limits);
     return line(sizeof(cm_soft_joints)) + line(groups * sizeof(cm_soft_balls)) +
-           line((groups + CM_JOINT_PATH_GROUPS + 1u) * sizeof(cm_soft_rows)) +
+           line(row_group_limit(limits) * sizeof(cm_soft_rows)) +
            line(limits->joints * sizeof(cm_soft_joint_link)) +
            line(limits->joints * sizeof(cm_soft_path)) +
            line(7 * limits->joints * sizeof(uint32_t) + sizeof(uint32_t)) +
@@ -49,7 +56,7 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     joints->balls = (void *)at;
     at += line(groups * sizeof(cm_soft_balls));
     joints->rows = (void *)at;
-    at += line((groups + CM_JOINT_PATH_GROUPS + 1u) * sizeof(cm_soft_rows));
+    at += line(row_group_limit(limits) * sizeof(cm_soft_rows));
     joints->links = (void *)at;
     at += line(limits->joints * sizeof(cm_soft_joint_link));
     joints->paths = (void *)at;
