@@ -2,6 +2,7 @@
 // from a seed, each with a place, a turn and a spin of its own, dropped on a floor with friction
 // 0.5 and restitution 0: after 5 s none moves faster than 1e-3 m/s (or rad/s), and in 10 s more
 // none goes further than a millimetre. Towers of five and ten stand for a minute. A box on a slope.
+#include "tests/unit/counts.h"
 #include "tests/unit/sim/hulls.h"
 #include "tests/unit/sim/rig.h"
 
@@ -93,6 +94,7 @@ Test(impulse_rest, boxes_and_hulls_at_120_hz)
     drop(2, 120);
 }
 
+// A quarter of a minute in `make test`.
 static void stand(uint32_t count, uint32_t tick_rate)
 {
     cm_rig rig = open_rig(NULL, tick_rate);
@@ -107,7 +109,7 @@ static void stand(uint32_t count, uint32_t tick_rate)
         body.position = cm_vec(0.02f * (float)(i % 2), 0.5f + 1.01f * (float)i, 0.0f);
         ids[i] = cm_rig_body(&rig, &body, &shape);
     }
-    cm_rig_step(&rig, 60 * tick_rate);
+    cm_rig_step(&rig, test_count(15, 60) * tick_rate);
     for (uint32_t i = 0; i < count; i++) {
         carom_body_state s = cm_rig_get(&rig, ids[i]);
         cr_expect_float_eq(s.position.y, 0.5 + i, 2e-3, "box %u", i);
