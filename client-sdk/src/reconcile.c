@@ -6,10 +6,10 @@
 // server left at rest and will not mention again is corrected once it has differed for a while; the
 // own body at once, since it goes first in every view.
 //
-// Where two players press against each other, the input of the other one is not known, and without
-// it the prediction would push that body away. The server says that it rests: so it stands still
-// here, until a view says that it moves or the own body has gone elsewhere.
-// Typical: 30 views a second, 50 bodies simulated of 400.
+// Where two players press against each other in a room that keeps inputs secret, that of the other
+// one is not known, and without it the prediction would push that body away. The server says that
+// it rests: so it stands still here, until a view says that it moves or the own body has gone
+// elsewhere. Typical: 30 views a second, 50 bodies simulated of 400.
 #include "client-sdk/src/predict.h"
 
 #include <string.h>

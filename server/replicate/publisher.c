@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "server/replicate/relay.h"
+#include "server/replicate/room_relay.h"
 #include "server/replicate/viewers.h"
 #include "server/replicate/welcomes.h"
 #include "server/replicate/world_changes.h"
@@ -26,7 +26,7 @@ struct cm_publisher {
     cm_welcomes welcomes;
     uint64_t put_off_tick; // the newest in which welcomes waited for the recording
     cm_viewers viewers;
-    cm_relay relay;
+    cm_room_relay relay;
     cm_view_out out;
     uint64_t views, view_bytes, views_acked;
     uint64_t logged_messages, logged_events; // left out, as last logged
@@ -289,7 +289,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *
     header.has_messages = v->tells_messages;
     header.messages = (uint16_t)(v->mail.before + v->mail.messages.count);
     if (session->predict) {
-        cm_relay_view(&p->relay, room, roster, session->player, v->replica, &header);
+        cm_room_relay_view(&p->relay, room, roster, session->player, v->replica, &header);
     }
     cm_view_out *out = &p->out;
     const cm_transport_caps caps = cm_transport_caps_of(p->def.transport, client->connection);
@@ -342,7 +342,7 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     p->views_acked += cm_viewers_take_acks(&p->viewers, roster);
     uint64_t failed =
         cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
-    cm_relay_frame(&p->relay, room);
+    cm_room_relay_frame(&p->relay, room);
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
@@ -377,8 +377,10 @@ void cm_publisher_second(cm_publisher *p, uint64_t tick, const cm_log *log)
                   p->viewers.messages_dropped, tick, &p->logged_messages);
     cm_log_growth(log, "events of the module were left out", "events", p->viewers.events_dropped,
                   tick, &p->logged_events);
-    cm_log_growth(log, "inputs were not relayed: a view has no room for so many", "views",
-                  p->relay.left_out, tick, &p->logged_relays);
+    if (p->logged_relays == 0) { // it stays so as long as they are so many: said once
+        cm_log_growth(log, "inputs were not relayed: a view has no room for so many players",
+                      "players", p->relay.left_out, tick, &p->logged_relays);
+    }
     cm_log_growth(log, "world changes could not be sent", "changes", p->changes.lost, tick,
                   &p->logged_changes);
 }

@@ -2,7 +2,7 @@
 // that a rewind made again among them, however many views or acks are lost; nobody is told of
 // itself, nor of anybody where the scene says so. Method: a real room whose players' inputs come
 // early, late or never, from a seed; a real replica; a client that keeps what it is told.
-#include "server/replicate/relay.h"
+#include "server/replicate/room_relay.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "shared/scene/scene_json.h"
 #include "shared/wire/input_relay.h"
 
-enum { PLAYERS = 4, TICKS = 400, SIZE = 9 };
+enum { PLAYERS = 4, MANY = 64, TICKS = 400, SIZE = 9 };
 
 static const char scene_text[] =
     "{\"carom\": 1, \"name\": \"small\", \"module\": \"sandbox\","
@@ -23,7 +23,7 @@ typedef struct bench {
     cm_scene *scene;
     cm_room *room;
     cm_roster roster;
-    cm_relay relay;
+    cm_room_relay relay;
     cm_snapshot snapshot;
     cm_view_config config;
     cm_replica *replica;
@@ -32,8 +32,8 @@ typedef struct bench {
     uint16_t sequence;
     uint64_t relays, bytes, behind;
     // The client.
-    bool known[PLAYERS][TICKS + CM_RELAY_AHEAD_MAX + 1];
-    uint8_t inputs[PLAYERS][TICKS + CM_RELAY_AHEAD_MAX + 1][SIZE];
+    bool known[MANY][TICKS + CM_RELAY_AHEAD_MAX + 1];
+    uint8_t inputs[MANY][TICKS + CM_RELAY_AHEAD_MAX + 1][SIZE];
 } bench;
 
 static bench b;
@@ -47,7 +47,7 @@ static const uint8_t *known_input(void *context, uint32_t player, uint64_t tick)
 static void take(void *context, uint32_t player, uint64_t tick, const uint8_t *bytes)
 {
     (void)context;
-    cr_assert(player > 0 && player < PLAYERS, "told of player %u", player);
+    cr_assert(player > 0 && player < MANY, "told of player %u", player);
     b.known[player][tick] = true;
     memcpy(b.inputs[player][tick], bytes, SIZE);
 }
@@ -58,7 +58,7 @@ static void open_bench(void)
     cm_rng_seed(&b.rng, 11);
     cm_scene_error error;
     cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &b.scene, &error), CAROM_OK);
-    cm_room_def def = {.scene = b.scene, .seed = 1, .rewind_ms = 133, .max_players = PLAYERS};
+    cm_room_def def = {.scene = b.scene, .seed = 1, .rewind_ms = 133, .max_players = MANY};
     cr_assert_eq(cm_room_create(&def, &b.room), CAROM_OK);
     cr_assert(cm_snapshot_init(&b.snapshot, 1));
     cr_assert_eq(
@@ -96,7 +96,7 @@ static void frame(void)
     cm_room_frame(b.room);
     while (cm_room_confirm(b.room, false) != NULL) {
     }
-    cm_relay_frame(&b.relay, b.room);
+    cm_room_relay_frame(&b.relay, b.room);
 }
 
 // Whoever has the slot leaves; another comes.
@@ -152,7 +152,7 @@ static void view(uint32_t lost)
 {
     cm_view_header header = {.tick = (uint32_t)cm_room_tick(b.room), .input_lead = CM_LEAD_UNKNOWN};
     b.snapshot.tick = header.tick;
-    cm_relay_view(&b.relay, b.room, &b.roster, 0, b.replica, &header);
+    cm_room_relay_view(&b.relay, b.room, &b.roster, 0, b.replica, &header);
     cm_replica_view(b.replica, &b.snapshot, &b.config, &header, (carom_body_id){0, 0},
                     CM_PACKET_MAX, &b.out);
     b.sequence = (uint16_t)(b.sequence + b.out.count);
@@ -171,7 +171,7 @@ static void view(uint32_t lost)
     }
 }
 
-Test(relay, a_client_knows_what_the_room_has)
+Test(room_relay, a_client_knows_what_the_room_has)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         open_bench();
@@ -197,7 +197,7 @@ Test(relay, a_client_knows_what_the_room_has)
     }
 }
 
-Test(relay, a_scene_may_keep_inputs_secret)
+Test(room_relay, a_scene_may_keep_inputs_secret)
 {
     open_bench();
     join(PLAYERS);
@@ -215,7 +215,7 @@ Test(relay, a_scene_may_keep_inputs_secret)
 }
 
 // Who only holds costs nothing; after a long silence of acks the relay begins anew.
-Test(relay, who_holds_costs_nothing)
+Test(room_relay, who_holds_costs_nothing)
 {
     open_bench();
     join(PLAYERS);
@@ -229,5 +229,32 @@ Test(relay, who_holds_costs_nothing)
         view(0);
     }
     cr_expect_leq(b.relays - before, 4);
+    close_bench();
+}
+
+// A full room: of those whom a view has room for the client knows all, the others are counted.
+Test(room_relay, of_many_players_the_first_are_told)
+{
+    open_bench();
+    join(MANY);
+    for (uint32_t i = 0; i < 60; i++) {
+        for (uint32_t player = 0; player < MANY && i > 0; player++) {
+            uint8_t input[SIZE] = {0};
+            uint32_t cost;
+            input[8] = (uint8_t)cm_rng_below(&b.rng, 4);
+            (void)cm_room_input(b.room, player, cm_room_tick(b.room) + 1, input, 8, &cost);
+        }
+        frame();
+        view(0);
+    }
+    cr_expect_gt(b.relays, 50);
+    cr_expect_gt(b.relay.left_out, 0);
+    uint32_t first = 0, last = 0;
+    for (uint32_t tick = 20; tick <= 60; tick++) {
+        first += b.known[3][tick];
+        last += b.known[MANY - 1][tick];
+    }
+    cr_expect_geq(first, 40);
+    cr_expect_lt(2 * last, first, "%u", last);
     close_bench();
 }

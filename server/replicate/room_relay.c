@@ -1,12 +1,12 @@
 // Typical: 7 other players, a view 30 times a second, acknowledged after 4 to 16 ticks.
-#include "server/replicate/relay.h"
+#include "server/replicate/room_relay.h"
 
 #include "shared/wire/input_relay.h"
 
 #define REACH_MAX   96u // ticks since the acknowledged view: after more the relay begins anew
 #define REFRESH_MIN 32u // ticks: then one that tells nothing new goes too, to be acknowledged
 
-void cm_relay_frame(cm_relay *relay, const cm_room *room)
+void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room)
 {
     relay->made[cm_room_tick(room) % CM_RELAY_FRAMES] = cm_room_made(room);
 }
@@ -28,7 +28,7 @@ static uint64_t playing(const cm_roster *roster, uint64_t tick)
 }
 
 // The first tick that may be new to a client which knows all up to `acked`.
-static uint64_t first_new(const cm_relay *relay, uint64_t acked, uint64_t tick)
+static uint64_t first_new(const cm_room_relay *relay, uint64_t acked, uint64_t tick)
 {
     uint64_t first = acked + 1;
     for (uint64_t t = first; t <= tick; t++) {
@@ -46,8 +46,24 @@ static uint64_t oldest_told(const cm_room *room)
     return tick > window ? tick - window + 1 : 1;
 }
 
-void cm_relay_view(cm_relay *relay, const cm_room *room, const cm_roster *roster, uint32_t player,
-                   cm_replica *replica, cm_view_header *header)
+// The last players are left out of a relay that is too long: their bodies go on as they moved.
+static void write_fitting(cm_room_relay *relay, const cm_room *room, cm_input_relay *told,
+                          cm_view_header *header, bool *news)
+{
+    header->relay_size = 0;
+    while (told->players != 0 && header->relay_size == 0) {
+        header->relay_size = (uint32_t)cm_input_relay_write(told, input_of, (void *)(uintptr_t)room,
+                                                            header->relay, CM_RELAY_MAX, news);
+        if (header->relay_size == 0) {
+            told->players &= ~(UINT64_C(1) << (63 - __builtin_clzll(told->players)));
+            told->based &= told->players;
+            relay->left_out++;
+        }
+    }
+}
+
+void cm_room_relay_view(cm_room_relay *relay, const cm_room *room, const cm_roster *roster,
+                        uint32_t player, cm_replica *replica, cm_view_header *header)
 {
     uint64_t tick = cm_room_tick(room), *since = relay->since[player];
     if (!relay->is_on) {
@@ -68,9 +84,7 @@ void cm_relay_view(cm_relay *relay, const cm_room *room, const cm_roster *roster
         told.based |= (uint64_t)known << other;
     }
     bool news;
-    header->relay_size = (uint32_t)cm_input_relay_write(&told, input_of, (void *)(uintptr_t)room,
-                                                        header->relay, CM_RELAY_MAX, &news);
-    relay->left_out += header->relay_size == 0 && told.players != 0;
+    write_fitting(relay, room, &told, header, &news);
     if (header->relay_size == 0 || (!news && tick - acked.tick < REFRESH_MIN)) {
         header->relay_size = 0;
         return;
