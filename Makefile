@@ -103,12 +103,12 @@ UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) te
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/unit/record/faulty_vfs.c
 PHYSICS_SRCS := $(sort $(wildcard tests/physics/*.c)) tests/unit/timeout.c
 EXAMPLE_SRCS := $(wildcard client-sdk/examples/*.c)
-# The games' rules and bots, for the unit tests; each folder has its own Makefile for those who copy it.
+# The games' rules and bots, for `carom bench feel` and the unit tests; each folder has its own Makefile for those who copy it.
 GAMES := $(patsubst client-sdk/examples/%/module.c,%,$(wildcard client-sdk/examples/*/module.c))
 GAME_SRCS := $(wildcard $(GAMES:%=client-sdk/examples/%/*.c))
 
 obj = $(patsubst %.c,$(OUT)/%.o,$(1))
-CAROM_OBJS := $(call obj,$(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS)) $(PROTO_OBJS)
+CAROM_OBJS := $(call obj,$(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS) $(GAME_SRCS)) $(PROTO_OBJS)
 TESTED_OBJS := $(filter-out $(OUT)/server/main.o,$(CAROM_OBJS))
 EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS))
 
@@ -214,6 +214,14 @@ $(GEN)/http_page.inc: $(HTTP_PAGE)
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
 $(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc
 
+# The scenes of the games in client-sdk/examples, each as a text of C.
+GAME_SCENES := $(foreach game,$(GAMES),client-sdk/examples/$(game)/$(game).json)
+$(GEN)/game_scenes.inc: $(GAME_SCENES)
+	@mkdir -p $(GEN)
+	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print ";"; n = FILENAME; sub(/.*\//, "", n); sub(/\.json$$/, "", n); printf "static const char %s_scene[] =\n", n } \
+	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print ";" }' $^ >$@
+$(OUT)/server/tools/feel/games.o: $(GEN)/game_scenes.inc
+
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c $(FLAGS_STAMP)
 	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
 
@@ -263,7 +271,7 @@ $(OUT)/examples/%: client-sdk/examples/%.c $(OUT)/libcarom_client.a
 # Tests --------------------------------------------------------------------------------------------
 $(OUT)/client-sdk/examples/%.o $(OUT)/tests/unit/examples/%.o: private CPPFLAGS_OWN += $(GAMES:%=-Iclient-sdk/examples/%)
 $(call obj,$(UNIT_SRCS)): | have-test
-$(OUT)/unit: $(call obj,$(UNIT_SRCS) $(GAME_SRCS)) $(TESTED_OBJS)
+$(OUT)/unit: $(call obj,$(UNIT_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lcriterion -lm -o $@
 
 # The laws of mechanics, tried on the world alone.
@@ -323,7 +331,7 @@ format: | have-test
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.inl')
 
 # What editors read: clangd looks into build/ by itself.
-compile_commands: $(PROTO_HDRS) $(GEN)/catalogue.inc $(GEN)/module_template.inc $(GEN)/http_page.inc | have-test
+compile_commands: $(PROTO_HDRS) $(GEN)/game_scenes.inc $(GEN)/catalogue.inc $(GEN)/module_template.inc $(GEN)/http_page.inc | have-test
 	@python3 -c 'import json, os, sys; json.dump([{"directory": os.getcwd(), "file": file, "command": sys.argv[1] + " -c " + file} \
 	  for file in sys.argv[2:]], sys.stdout, indent=0)' '$(subst ','\'',$(COMPILE))' $(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS) \
 	  $(UNIT_SRCS) $(CLUSTER_SRCS) >build/compile_commands.json
@@ -332,7 +340,7 @@ compile_commands: $(PROTO_HDRS) $(GEN)/catalogue.inc $(GEN)/module_template.inc 
 # Warnings that the build does not ask for, by clang; scripts; and tidy.
 LINT := -Wall -Wextra -Wunreachable-code-aggressive -Wstrict-prototypes -Wduplicate-enum -Wformat=2 -Wno-format-nonliteral \
   -Wnull-dereference -Wno-missing-field-initializers
-lint: $(PROTO_HDRS) $(GEN)/catalogue.inc $(GEN)/module_template.inc $(GEN)/http_page.inc | have-test have-lint
+lint: $(PROTO_HDRS) $(GEN)/game_scenes.inc $(GEN)/catalogue.inc $(GEN)/module_template.inc $(GEN)/http_page.inc | have-test have-lint
 	printf '%s\n' $(SHARED_SRCS) $(SERVER_SRCS) $(SDK_OWN_SRCS) | xargs -P $$(nproc) -n 8 clang -std=c17 -fsyntax-only \
 	  -Werror $(LINT) $(CPPFLAGS_OWN) -DCAROM_COMMIT='""' -DCAROM_DETERMINISM='""' $(PART_FLAGS)
 	shellcheck --severity=warning $$(git ls-files '*.sh' .ci/run)

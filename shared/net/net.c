@@ -116,6 +116,13 @@ void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link)
     net->ports[port].has_link = link != NULL;
 }
 
+void cm_net_link_port_down(cm_net *net, uint16_t port, const cm_link_def *link)
+{
+    CM_ASSERT(net->is_virtual);
+    net->ports[port].down = link != NULL ? *link : (cm_link_def){0};
+    net->ports[port].has_down = link != NULL;
+}
+
 void cm_net_partition(cm_net *net, uint16_t port, bool cut)
 {
     CM_ASSERT(net->is_virtual);

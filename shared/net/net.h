@@ -65,6 +65,8 @@ void cm_net_advance(cm_net *net, uint64_t us); // virtual only
 // Virtual: the link of the socket bound or allotted to a port (applied to what it sends and to what
 // it receives); a socket without one has that of the net.
 void cm_net_link_port(cm_net *net, uint16_t port, const cm_link_def *link);
+// Virtual: what such a port receives passes this link instead; NULL: the same in both directions.
+void cm_net_link_port_down(cm_net *net, uint16_t port, const cm_link_def *link);
 // Virtual: who has the port has this address, instead of 127.0.0.1.
 void cm_net_name_port(cm_net *net, uint16_t port, const uint8_t ip[CM_ADDRESS_BYTES]);
 // Cut: nothing goes to or from the port until healed.

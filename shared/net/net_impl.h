@@ -25,9 +25,9 @@ typedef struct cm_virtual_socket {
 // Virtual: what is known of a port, whether or not a socket has it now.
 typedef struct cm_virtual_port {
     int socket; // place, -1: none
-    bool has_link, cut;
-    cm_link_def link;
-    uint64_t flipped; // on their way to it
+    bool has_link, has_down, cut;
+    cm_link_def link, down; // down: of what it receives, where that has one of its own
+    uint64_t flipped;       // on their way to it
     cm_net_port_stats traffic;
     bool named;
     uint8_t ip[CM_ADDRESS_BYTES]; // where it is named

@@ -32,6 +32,12 @@ static const cm_link_def *link_of(const cm_net *net, uint16_t port)
     return net->ports[port].has_link ? &net->ports[port].link : &net->link;
 }
 
+// Of what the port receives.
+static const cm_link_def *link_to(const cm_net *net, uint16_t port)
+{
+    return net->ports[port].has_down ? &net->ports[port].down : link_of(net, port);
+}
+
 void cm_virtual_destroy(cm_net *net)
 {
     for (size_t i = 0; i < net->socket_count; i++) {
@@ -133,7 +139,7 @@ static void deliver_later(cm_net *net, cm_virtual_socket *to, uint16_t from, con
 // Flips one bit, if a link's corruption draws it.
 static void flip(cm_net *net, uint16_t from, uint16_t to, uint8_t *bytes, size_t size)
 {
-    double kept = (1.0 - (double)link_of(net, from)->flip) * (1.0 - (double)link_of(net, to)->flip);
+    double kept = (1.0 - (double)link_of(net, from)->flip) * (1.0 - (double)link_to(net, to)->flip);
     if (kept < 1.0 && size > 0 && cm_rng_unit(&net->flips) >= kept) {
         uint32_t bit = cm_rng_below(&net->flips, 8 * (uint32_t)size);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -170,13 +176,13 @@ int cm_virtual_socket_send(cm_net *net, int socket, const cm_address *address,
     net->ports[port].traffic.addressed++;
     net->ports[port].traffic.bytes_addressed += size;
     cm_link_fate out = cm_link_draw(link_of(net, from->port), &net->rng);
-    cm_link_fate in = cm_link_draw(link_of(net, port), &net->rng);
+    cm_link_fate in = cm_link_draw(link_to(net, port), &net->rng);
     if (net->ports[from->port].cut || net->ports[port].cut) {
         net->stats.partitioned++;
         return (int)size;
     }
     uint32_t copies = out.copies * in.copies;
-    bool large = too_large(link_of(net, from->port), size) || too_large(link_of(net, port), size);
+    bool large = too_large(link_of(net, from->port), size) || too_large(link_to(net, port), size);
     if (copies == 0 || large || net->ports[port].socket < 0) {
         net->stats.lost++;
         return (int)size;

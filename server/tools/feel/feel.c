@@ -84,6 +84,7 @@ static void give_way(const run *r, const seat *s)
 {
     for (uint32_t i = 0; i < s->port_count; i++) {
         cm_net_link_port(r->net, s->ports[i], &s->way.link);
+        cm_net_link_port_down(r->net, s->ports[i], s->way.path->apart ? &s->way.path->down : NULL);
         cm_net_partition(r->net, s->ports[i], s->way.cut);
     }
 }
@@ -140,6 +141,10 @@ static void play(run *r, seat *s, uint64_t now)
     }
     const carom_module *module = r->options->game->module;
     uint8_t input[CAROM_INPUT_MAX] = {0};
+    if (r->options->game->play == NULL) {
+        (void)carom_client_play_bot(player->client, cm_rng_next(&player->rng));
+        return;
+    }
     r->options->game->play(player, (double)(now - r->begin_us) * 1e-6, &own);
     memcpy(input, &player->x, sizeof player->x);
     memcpy(input + 4, &player->z, sizeof player->z);

@@ -1,5 +1,6 @@
 // Scenes and players as they were agreed upon, so that measurements of different days compare.
-// Players join on a ring of 6 m.
+// Players join on a ring of 6 m. Ball and race are those of client-sdk/examples, played by their
+// bots.
 #include "server/tools/feel/games.h"
 
 #include <string.h>
@@ -32,12 +33,14 @@ static const char crowd_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]") WALLS(
     "24") "],\"arrays\":[{\"name\":\"cube\","
           "\"origin\":[-9.5,0.2,-9.5],\"count\":[20,1,20],\"spacing\":[1,1,1],\"of\":{\"shapes\":"
           "[{\"box\":{\"half_extents\":[0.2,0.2,0.2]},\"material\":\"wood\"}]}}]}";
-static const char ball_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]")
+static const char push_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]")
     WALLS("10") ",{\"name\":\"ball\",\"position\":[0,0.8,0],\"linear_damping\":0.2,\"angular_"
                 "damping\":0.4,"
                 "\"shapes\":[{\"sphere\":{\"radius\":0.8},\"material\":\"wood\"}]}]}";
 
 static const char press_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]") WALLS("12") "]}";
+
+#include "game_scenes.inc" // ball_scene, race_scene
 
 static double between(cm_feel_player *p, double low, double high)
 {
@@ -88,7 +91,7 @@ static void play_crowd(cm_feel_player *p, double time_s, const carom_client_pose
 }
 
 // At the ball, at an angle that changes; now and then it draws back.
-static void play_ball(cm_feel_player *p, double time_s, const carom_client_pose *own)
+static void play_push(cm_feel_player *p, double time_s, const carom_client_pose *own)
 {
     carom_client_pose ball;
     if (carom_client_body_pose(p->client, carom_client_body_at(p->client, BALL), &ball) !=
@@ -145,10 +148,14 @@ static void play_press_again(cm_feel_player *p, double time_s, const carom_clien
     p->x = p->away ? 0.0f : p->x;
 }
 
+extern const carom_module carom_module_ball, carom_module_race;
+
 const cm_feel_game cm_feel_games[] = {
     {"alone", plane_scene, NULL, 1, play_alone},
-    {"pushball", ball_scene, NULL, 2, play_ball},
+    {"pushball", push_scene, NULL, 2, play_push},
     {"crowd", crowd_scene, NULL, 8, play_crowd},
+    {"ball", ball_scene, &carom_module_ball, 8, NULL},
+    {"race", race_scene, &carom_module_race, 4, NULL},
     {"pressing", press_scene, NULL, 2, play_press},
     {"pressing_again", press_scene, NULL, 2, play_press_again},
     {NULL, NULL, NULL, 0, NULL},

@@ -1,5 +1,5 @@
-// The games that `carom bench feel` plays: a scene for the built-in sandbox, and what its players
-// do, drawn from a seed. A player acts on what its client draws, as a person would.
+// The games that `carom bench feel` plays: a scene, its rules, and what the players do, drawn from
+// a seed. A player acts on what its client draws, as a person would.
 #ifndef CM_SERVER_TOOLS_FEEL_GAMES_H
 #define CM_SERVER_TOOLS_FEEL_GAMES_H
 
@@ -23,12 +23,13 @@ typedef struct cm_feel_game {
     const char *scene;          // JSON
     const carom_module *module; // NULL: the built-in sandbox
     uint32_t players;
-    // Sets the player's x and z at `time_s` since the warm-up began; `own` is what it sees.
+    // NULL: the module's bot plays. Sets the player's x and z at `time_s` since the warm-up began;
+    // `own` is what it sees.
     void (*play)(cm_feel_player *player, double time_s, const carom_client_pose *own);
 } cm_feel_game;
 
 extern const cm_feel_game cm_feel_games[]; // ends with a NULL name
-#define CM_FEEL_GAME_NAMES "alone, pushball, crowd, pressing or pressing_again"
+#define CM_FEEL_GAME_NAMES "alone, pushball, crowd, ball, race, pressing or pressing_again"
 const cm_feel_game *cm_feel_game_find(const char *name);
 
 #endif

@@ -16,14 +16,16 @@ typedef enum cm_feel_change {
 
 typedef struct cm_feel_path {
     const char *name;
-    cm_link_def link; // each way
+    cm_link_def link; // each way; `apart`: up, and `down` is that of what the client receives
+    bool apart;
+    cm_link_def down;
     cm_feel_change change;
     uint32_t other_us;
 } cm_feel_path;
 
 extern const cm_feel_path cm_feel_paths[]; // ends with a NULL name
 #define CM_FEEL_PATH_NAMES                                                                         \
-    "perfect, r60, r200, r300, burst, blackout250, blackout2000, step or mobile"
+    "perfect, r60, r200, r300, asym, burst, blackout250, blackout2000, step or mobile"
 // True if one of the names, with commas between them, is no path's.
 bool cm_feel_paths_wrong(const char *names);
 const cm_feel_path *cm_feel_path_find(const char *name);

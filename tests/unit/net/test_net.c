@@ -195,6 +195,25 @@ static uint8_t read_byte(ENetSocket b)
     return enet_socket_receive(b, &from, &in, 1) == 1 ? byte : 0;
 }
 
+Test(net, a_port_may_have_another_link_down)
+{
+    cm_net *net = cm_net_virtual_create(3);
+    cm_net *before = cm_net_use(net);
+    ENetSocket server = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetSocket client = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    cm_net_link_port(net, cm_net_last_port(net), &(cm_link_def){.latency_us = 50000});
+    cm_net_link_port_down(net, cm_net_last_port(net), &(cm_link_def){.latency_us = 20000});
+    send_byte(client, server, 1);
+    send_byte(server, client, 2);
+    cm_net_advance(net, 20000);
+    cr_expect_eq(read_byte(client), 2);
+    cr_expect_eq(read_byte(server), 0);
+    cm_net_advance(net, 30000);
+    cr_expect_eq(read_byte(server), 1);
+    cm_net_use(before);
+    cm_net_destroy(net);
+}
+
 Test(net, virtual_datagrams_arrive_when_due)
 {
     cm_net *net = cm_net_virtual_create(3);

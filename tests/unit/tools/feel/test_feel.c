@@ -30,6 +30,17 @@ Test(feel, alone_all_is_right)
     cr_expect_gt(f.kbit_up, 10.0);
 }
 
+// The example games, by their bots: cars drive, so who is seen late is seen elsewhere.
+Test(feel, bots_play_the_games)
+{
+    cm_feel_figures f = feeling("race", "asym", 1, 2);
+    cr_expect_gt(f.others_p99_mm, 10.0, "%.1f mm", f.others_p99_mm);
+    cr_expect_gt(f.errors, 50);
+    f = feeling("ball", "perfect", 1, 1);
+    cr_expect_gt(f.others_p99_mm, 1.0, "%.1f mm", f.others_p99_mm);
+    cr_expect_gt(f.shared_p99_mm, 1.0, "%.1f mm", f.shared_p99_mm);
+}
+
 Test(feel, a_tally_knows_shares)
 {
     static cm_feel_tally tally;
