@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mode=${1:-quick}
-ticks=600
+ticks=$([ "$mode" = full ] && echo 600 || echo 300)
 scenes=(tests/scenes/tipping.json tests/scenes/heavy_on_light.json tests/scenes/crowd.json
   tests/scenes/machines.json tests/scenes/solids.json tests/scenes/conveyor.json
   tests/scenes/locks.json tests/scenes/planar.json

@@ -154,11 +154,11 @@ static void isolates(char *workers, bool moves)
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
     serving_find_module("slow", module, sizeof module);
     serving_make_directory(&c);
-    // Three times its share of 3.3 ms; the room beside it takes a tenth of that.
-    write_slow(&c, work_of(0.01), scene);
+    // Three times its share of 2 ms; the room beside it takes a sixth of that.
+    write_slow(&c, work_of(0.006), scene);
     snprintf(room, sizeof room, "busy=%s", scene);
     serving_host(&c, (char *[]){"--workers", workers, "--room", "beside=tests/scenes/sandbox.json",
-                                "--room", room, "--module", module, "--tick-budget-percent", "20",
+                                "--room", room, "--module", module, "--tick-budget-percent", "12",
                                 NULL});
     cr_assert_eq(cm_module_load_list(module, NULL, text, sizeof text), CAROM_OK, "%s", text);
     serving_read_text(c.ready, text, sizeof text);

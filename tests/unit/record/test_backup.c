@@ -20,15 +20,15 @@ TestSuite(backup, .init = recording_setup, .fini = recording_teardown);
 
 static char copy[128];
 
-// A file of several steps.
-static void begin(recording *run, bool threaded)
+// A file of so many steps at least.
+static void begin(recording *run, bool threaded, uint32_t steps)
 {
     faulty_install();
     snprintf(copy, sizeof copy, "%s/copy.match", recording_folder);
     recording_begin(run, recording_store(threaded), 3, 7);
     run->keyframe_every = 5;
-    while (file_size(recording_path(), "") < 5 * CM_MATCH_BACKUP_PAGES * 4096u) {
-        recording_play(run, 200);
+    while (file_size(recording_path(), "") < steps * CM_MATCH_BACKUP_PAGES * 4096u) {
+        recording_play(run, 100);
         cm_store_flush(run->store);
     }
 }
@@ -77,7 +77,7 @@ static void finish(recording *run)
 Test(backup, a_live_match_is_copied_between_its_commits)
 {
     recording run;
-    begin(&run, false);
+    begin(&run, false, 5);
     uint64_t before = committed(&run);
     cr_assert_eq(status_of(&run).state, CM_STORE_BACKUP_NONE);
     cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
@@ -124,7 +124,7 @@ Test(backup, a_live_match_is_copied_between_its_commits)
 Test(backup, the_stores_thread_makes_it_beside_its_batches)
 {
     recording run;
-    begin(&run, true);
+    begin(&run, true, 5);
     cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
     while (status_of(&run).state == CM_STORE_BACKUP_RUNS) {
         recording_play(&run, 1);
@@ -140,7 +140,7 @@ Test(backup, the_stores_thread_makes_it_beside_its_batches)
 Test(backup, a_full_disk_costs_the_copy_alone)
 {
     recording run;
-    begin(&run, false);
+    begin(&run, false, 5);
     for (uint32_t at = 0; at < 3; at++) {
         cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
         cm_store_pump(run.store);
@@ -167,7 +167,7 @@ Test(backup, the_match_ends_and_its_copy_is_made_to_the_end)
 {
     for (uint32_t at = 0; at < 4; at++) {
         recording run;
-        begin(&run, false);
+        begin(&run, false, at + 2);
         uint64_t ticks = carom_game_tick(run.game);
         cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
         for (uint32_t i = 0; i < at; i++) {
@@ -200,7 +200,7 @@ Test(backup, the_match_ends_and_its_copy_is_made_to_the_end)
 Test(backup, a_disk_that_fills_up_behind_the_end_costs_the_copy_alone)
 {
     recording run;
-    begin(&run, false);
+    begin(&run, false, 2);
     uint64_t ticks = carom_game_tick(run.game);
     cr_assert_eq(cm_store_backup(run.store, run.match, copy), CAROM_OK);
     cm_store_end(run.store, run.match, CM_MATCH_ENDED);
@@ -220,7 +220,7 @@ Test(backup, a_disk_that_fills_up_behind_the_end_costs_the_copy_alone)
 Test(backup, a_failed_recording_ends_it)
 {
     recording run;
-    begin(&run, false);
+    begin(&run, false, 2);
     cr_assert_eq(cm_store_backup(run.store, run.match, "/nowhere/copy.match"), CAROM_OK);
     cm_store_pump(run.store);
     cr_assert_not_null(strstr(status_of(&run).error, "No such file"), "%s", status_of(&run).error);

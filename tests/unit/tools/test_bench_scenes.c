@@ -16,6 +16,7 @@
 #include "server/tools/bench/scene_run.h"
 #include "server/tools/bench/worlds.h"
 #include "shared/scene/scene_json.h"
+#include "tests/unit/counts.h"
 
 #define TOWERS   "tests/scenes/bench/B0_towers1000.json"
 #define PYRAMID  "tests/scenes/bench/A_pyramid20.json"
@@ -90,7 +91,7 @@ Test(bench_scenes, generator_makes_the_piles)
 Test(bench_scenes, a_collapse_keeps_cubes_apart)
 {
     const cm_scene_run_options options = {.steps = 90, .from = 0, .runs = 1};
-    for (uint32_t seed = 0; seed < 6; seed++) {
+    for (uint32_t seed = 0; seed < test_count(2, 6); seed++) {
         const cm_scene_run_source pile = {
             .pile_bodies = 300, .pile_row = 5, .pile_seed = CM_BENCH_SEED + seed};
         cm_scene_run run;
