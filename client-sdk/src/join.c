@@ -82,17 +82,20 @@ static void welcome(carom_client *client, const cm_control *control)
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
-    if (client->mirror != NULL) {
+    cm_mirror *before = client->mirror;
+    cm_mirror *diverged = cm_exact_detach(client);
+    if (before != NULL) {
         forget_epoch(client);
     }
     const carom_allocator *allocator = &client->def.allocator;
     carom_reason reason = cm_mirror_create(allocator, control, client->def.module, &client->mirror);
+    cm_exact_begin(client, diverged);
     if (reason != CAROM_REASON_NONE) {
         cm_client_end(client, reason);
         return;
     }
     bool built = cm_interp_init(&client->interp, allocator, client->mirror->slots);
-    if (built && client->def.predict) {
+    if (built && (client->def.predict || client->mirror->exact)) {
         client->predictor = cm_predictor_create(allocator, client->mirror, &client->interp,
                                                 &client->inputs, client->def.predict_radius);
         built = client->predictor != NULL;
@@ -279,6 +282,9 @@ void cm_client_handle(carom_client *client, const cm_control *control)
         break;
     case CM_CONTROL_NOTICE:
         take_notice(client, control);
+        break;
+    case CM_CONTROL_CONFIRMED:
+        cm_client_confirmed(client, control);
         break;
     case CM_CONTROL_KEYFRAME_PART: // of no welcome
     case CM_CONTROL_HELLO:

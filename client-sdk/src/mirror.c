@@ -50,6 +50,7 @@ static carom_reason build_game(cm_mirror *mirror, const cm_control *welcome)
     mirror->world = carom_game_world(mirror->game);
     cm_scene_replication replication;
     cm_scene_replication_get(mirror->scene, &replication);
+    mirror->exact = replication.sync_inputs;
     carom_vec3 lower, upper;
     cm_scene_bounds(mirror->scene, &lower, &upper);
     if (cm_view_config_make(lower, upper, replication.position_step, &mirror->config) != CAROM_OK) {
@@ -90,6 +91,10 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
         cm_memory_take(mirror->allocator, CM_VIEW_ENTRIES_MAX * sizeof *mirror->entries);
     if (mirror->bodies == NULL || mirror->changed == NULL || mirror->entries == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
+    }
+    if (mirror->exact) { // nothing but the keyframe says what is
+        return carom_game_tick(mirror->game) == welcome->tick ? CAROM_REASON_NONE
+                                                              : CAROM_REASON_MALFORMED;
     }
     uint32_t size;
     const uint8_t *state = cm_game_public(mirror->game, &size);
@@ -283,7 +288,9 @@ static void apply_header(cm_mirror *mirror, const cm_view_header *header)
     }
     if (header->tick > mirror->newest_tick) {
         mirror->newest_tick = header->tick;
-        cm_game_set_tick(mirror->game, header->tick);
+        if (!mirror->exact) {
+            cm_game_set_tick(mirror->game, header->tick);
+        }
     }
 }
 
@@ -299,6 +306,9 @@ cm_packet_reason cm_mirror_view(cm_mirror *mirror, const uint8_t *bytes, size_t 
     }
     cm_packet_reason reason = cm_view_packet_read(bytes, size, &mirror->config, find_baseline,
                                                   mirror, header, mirror->entries, &count);
+    if (reason == CM_PACKET_OK && mirror->exact && (count > 0 || header->has_public)) {
+        reason = CM_PACKET_RANGE;
+    }
     if (reason != CM_PACKET_OK) {
         return reason;
     }
@@ -344,6 +354,9 @@ static void catch_up(cm_mirror *mirror, carom_body_id id, uint64_t since)
 bool cm_mirror_change(cm_mirror *mirror, const cm_control *change)
 {
     mirror->changed_count = 0;
+    if (mirror->exact) {
+        return false;
+    }
     mirror->structure++;
     for (uint32_t i = 0; i < change->gone_count; i++) {
         carom_body_id id = change->gone[i];

@@ -1,6 +1,6 @@
-// The mirror: the room according to the server's views. A game built from the scene and the
-// keyframe of the welcome, the newest quantised value of each body, and the values that later
-// packets may be coded against.
+// The mirror: the room according to the server's views, or, with exact sync, its confirmed ticks. A
+// game built from the scene and the keyframe of the welcome, the newest quantised value of each
+// body, and the values that later packets may be coded against.
 //
 // All input is untrusted: checked, refused with a reason, never asserted.
 #ifndef CM_CLIENT_MIRROR_H
@@ -43,6 +43,7 @@ typedef struct cm_mirror {
     carom_game *game;
     carom_world *world;
     const carom_module *module;
+    bool exact; // it is stepped with confirmed ticks (exact.c), and no view or change touches it
     cm_view_config config;
     uint32_t player;
     uint8_t epoch;

@@ -220,9 +220,17 @@ static void predict(carom_client *client, double elapsed)
     // By the round trip, or as old as the newest view is, where the lead is longer.
     double age = client->clock.rtt_ticks + client->clock.view_interval;
     double lead = clock - (double)client->mirror->newest_tick;
-    cm_predictor_refill(predictor, elapsed, predictor->news && lead > age ? lead : age);
-    cm_predictor_reconcile(predictor, tick);
-    cm_predictor_advance(predictor, tick);
+    age = predictor->news && lead > age ? lead : age;
+    if (client->mirror->exact) { // from the newest confirmed tick
+        age = clock - (double)carom_game_tick(client->mirror->game);
+    }
+    cm_predictor_refill(predictor, elapsed, age);
+    if (client->mirror->exact) {
+        cm_predictor_follow(predictor, tick);
+    } else {
+        cm_predictor_reconcile(predictor, tick);
+        cm_predictor_advance(predictor, tick);
+    }
     cm_predictor_smooth(predictor, (double)(client->now_us - client->played_us) * 1.0e-6);
     const cm_predict_stats *stats = &predictor->stats;
     client->stats.predicted_tick = tick;

@@ -153,6 +153,9 @@ static void take_input(void *context, uint32_t player, uint64_t tick, const uint
 {
     cm_predictor *p = context;
     // One that is further back than the ring would take the place of a newer one.
+    if (p->mirror->exact && tick <= carom_game_tick(p->mirror->game)) {
+        return; // confirmed
+    }
     if (player != p->mirror->player && tick + p->ring + CM_RELAY_BACK_MAX > cm_predictor_tick(p)) {
         cm_inbox_put(cm_timeline_inbox(p->timeline), cm_predictor_tick(p), player, tick, bytes);
     }

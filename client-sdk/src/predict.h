@@ -141,7 +141,15 @@ void cm_predictor_spawned(const cm_predictor *predictor, const carom_body_state 
 void cm_predictor_offset(const cm_predictor *predictor, carom_body_id body,
                          carom_client_pose *pose);
 
-// Between predict.c and reconcile.c.
+// With exact sync, in rollback.c. The mirror made the next confirmed tick, with events or not.
+void cm_predictor_confirmed(cm_predictor *predictor, bool events);
+// In the place of reconcile and advance.
+void cm_predictor_follow(cm_predictor *predictor, uint64_t tick);
+
+// Between predict.c, reconcile.c and rollback.c.
+void cm_predictor_hold_shown(cm_predictor *predictor, uint64_t tick);
+void cm_predictor_smooth_corrected(cm_predictor *predictor);
+void cm_predictor_note_error(cm_predictor *predictor, double error);
 uint64_t cm_predictor_tick(const cm_predictor *predictor); // of the game's state
 void cm_predictor_step(cm_predictor *predictor, bool last);
 void cm_predictor_note_shown(cm_predictor *predictor);

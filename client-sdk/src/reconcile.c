@@ -182,7 +182,7 @@ static void touch_again(cm_predictor *p)
 }
 
 // Keeps the poses that would be shown at `tick`, before the correction moves them.
-static void hold_shown(cm_predictor *p, uint64_t tick)
+void cm_predictor_hold_shown(cm_predictor *p, uint64_t tick)
 {
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
@@ -213,7 +213,7 @@ static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown, flo
     }
 }
 
-static void smooth_corrected(cm_predictor *p)
+void cm_predictor_smooth_corrected(cm_predictor *p)
 {
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
@@ -403,7 +403,11 @@ static void note_error(cm_predictor *p, carom_body_id own, uint64_t tick)
     }
     cm_view_pose pose;
     server_pose(p, own, tick, &pose);
-    double error = (double)cm_length(cm_sub(shown->position, pose.position));
+    cm_predictor_note_error(p, (double)cm_length(cm_sub(shown->position, pose.position)));
+}
+
+void cm_predictor_note_error(cm_predictor *p, double error)
+{
     cm_predict_stats *stats = &p->stats;
     stats->error_count++;
     stats->error_sum += error;
@@ -595,7 +599,7 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
 {
     uint64_t newest = cm_predictor_tick(p);
     carom_vec3 ahead = place_of(p->world, own);
-    hold_shown(p, newest);
+    cm_predictor_hold_shown(p, newest);
     if (!go_back(p, tick)) {
         return false;
     }
@@ -616,7 +620,7 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     (void)cm_timeline_keep(p->timeline);
     step_to(p, newest);
     p->stats.reconciles++;
-    smooth_corrected(p);
+    cm_predictor_smooth_corrected(p);
     return true;
 }
 
@@ -627,7 +631,7 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
     bool was_ready = p->ready;
     uint64_t before = cm_predictor_tick(p);
     if (was_ready) {
-        hold_shown(p, tick);
+        cm_predictor_hold_shown(p, tick);
     }
     uint64_t most = p->credit > 0.0 ? (uint64_t)p->credit : 0;
     if (!start(p, own, tick > view + most ? tick - most : view)) {
@@ -637,7 +641,7 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
     step_to(p, tick);
     p->stats.reconciles++;
     if (was_ready) {
-        smooth_corrected(p);
+        cm_predictor_smooth_corrected(p);
     }
     if (!was_ready || cm_predictor_tick(p) > before) {
         cm_predictor_note_shown(p);

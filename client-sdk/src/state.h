@@ -4,12 +4,14 @@
 //   join.c    control messages: welcome, changes, farewells
 //   comeback.c a second handshake beside a silent connection
 //   play.c    views in, inputs out, the clocks between them
+//   exact.c   confirmed ticks in, of a room with exact sync
 //   pointer.c the own pointer: its pose out, its contact to a device
 #ifndef CM_CLIENT_STATE_H
 #define CM_CLIENT_STATE_H
 
 #include "client-sdk/src/clock.h"
 #include "client-sdk/src/events.h"
+#include "client-sdk/src/exact.h"
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/keyframe.h"
 #include "client-sdk/src/link.h"
@@ -60,6 +62,7 @@ struct carom_client {
     cm_mirror *mirror;
     cm_interp interp;
     cm_predictor *predictor; // NULL: everything is interpolated
+    cm_exact exact;
     cm_client_clock clock;
     uint64_t join_tick;    // of the first welcome: it came after the join
     bool viewed;           // a view of this epoch came

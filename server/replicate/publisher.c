@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "server/replicate/confirmed_stream.h"
 #include "server/replicate/room_relay.h"
 #include "server/replicate/viewers.h"
 #include "server/replicate/welcomes.h"
@@ -27,6 +28,7 @@ struct cm_publisher {
     uint64_t put_off_tick; // the newest in which welcomes waited for the recording
     cm_viewers viewers;
     cm_room_relay relay;
+    cm_confirmed_stream confirmed; // of exact sync; off: views have the bodies
     cm_view_out out;
     uint64_t views, view_bytes, views_acked;
     uint64_t logged_messages, logged_events; // left out, as last logged
@@ -57,7 +59,10 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     p->rate_permille = 1000;
     const carom_world *world = cm_room_world(room);
     bool made = cm_snapshot_init(&p->snapshot, carom_world_limits(world).bodies);
-    if (made) {
+    if (made && replication.sync_inputs) {
+        p->welcomes.confirmed = true;
+        made = cm_confirmed_stream_init(&p->confirmed, tick_rate);
+    } else if (made) {
         cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
                             cm_room_present(room));
         made = cm_world_changes_init(&p->changes, world, &p->snapshot);
@@ -95,6 +100,7 @@ void cm_publisher_destroy(cm_publisher *p)
         cm_viewers_free(&p->viewers);
         cm_welcomes_free(&p->welcomes);
         cm_world_changes_free(&p->changes);
+        cm_confirmed_stream_free(&p->confirmed);
         cm_snapshot_free(&p->snapshot);
         free(p);
     }
@@ -112,6 +118,9 @@ uint64_t cm_publisher_settled(const cm_publisher *p)
 
 void cm_publisher_messages(cm_publisher *p, const cm_history_slot *slot, const cm_roster *roster)
 {
+    if (p->confirmed.is_on) {
+        cm_confirmed_stream_add(&p->confirmed, slot, roster, p->def.transport);
+    }
     cm_viewers_meet(&p->viewers, roster);
     if (cm_viewers_keep(&p->viewers, slot)) {
         cm_viewers_send(&p->viewers, roster, cm_publisher_settled(p));
@@ -198,8 +207,8 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
     }
     cm_replica_destroy(v->replica);
     v->replica = NULL;
-    if (!cm_welcomes_send(&p->welcomes, p->def.transport, &p->terms, &p->snapshot, room, world,
-                          client, v->mail.before) ||
+    if (!cm_welcomes_send(&p->welcomes, p->def.transport, &p->terms, room, world, client,
+                          v->mail.before) ||
         (world->stream == NULL && !begin_replica(p, client, NULL))) {
         return false;
     }
@@ -216,10 +225,12 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
     return true;
 }
 
-static bool is_due(const cm_room *room, const cm_client *client)
+// With exact sync the keyframe holds the player: its join is confirmed.
+static bool is_due(const cm_publisher *p, const cm_room *room, const cm_client *client)
 {
     return client != NULL && !cm_client_has_joined(client) &&
-           cm_room_has_let_in(room, client->session.player, client->session.join_tick);
+           cm_room_has_let_in(room, client->session.player, client->session.join_tick) &&
+           (!p->confirmed.is_on || client->session.join_tick <= cm_room_confirmed(room));
 }
 
 // Returns the players (bits) who cannot be served, and why.
@@ -235,12 +246,13 @@ static uint64_t send_welcomes(cm_publisher *p, cm_room *room, const cm_roster *r
     p->put_off_tick = is_put_off ? p->snapshot.tick : p->put_off_tick;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         cm_client *client = roster->members[i];
-        if (!is_due(room, client) ||
+        if (!is_due(p, room, client) ||
             (count == 0 && (is_put_off || !cm_welcomes_may_begin(&p->welcomes, p->snapshot.tick,
                                                                  p->terms.tick_rate)))) {
             continue;
         }
         if (count == 0) {
+            cm_confirmed_stream_send(&p->confirmed, roster, p->def.transport); // up to the keyframe
             *reason = cm_welcomes_encode(&p->welcomes, room, &p->snapshot, &world);
         }
         if (world.stream == NULL && count >= WELCOMES_MAX) {
@@ -288,7 +300,7 @@ static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *
     put_durable(p, v, &header);
     header.has_messages = v->tells_messages;
     header.messages = (uint16_t)(v->mail.before + v->mail.messages.count);
-    if (session->predict) {
+    if (session->predict || p->confirmed.is_on) {
         cm_room_relay_view(&p->relay, room, roster, session->player, v->replica, &header);
     }
     cm_view_out *out = &p->out;
@@ -333,6 +345,18 @@ static void publish_changes(cm_publisher *p, const carom_world *world, const cm_
     }
 }
 
+// The room's newest tick. With exact sync its bodies are in nobody's view.
+static void look(cm_publisher *p, const cm_room *room, const cm_roster *roster)
+{
+    if (p->confirmed.is_on) {
+        p->snapshot.tick = cm_room_tick(room);
+        return;
+    }
+    cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
+                        cm_room_present(room));
+    publish_changes(p, cm_room_world(room), roster);
+}
+
 uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *roster,
                             carom_reason *reason)
 {
@@ -344,15 +368,19 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
     cm_room_relay_frame(&p->relay, room);
     uint64_t tick = cm_room_tick(room);
+    if (p->confirmed.is_on) {
+        cm_confirmed_stream_heal(&p->confirmed, roster, p->def.transport, tick);
+        if (cm_confirmed_stream_is_due(&p->confirmed)) {
+            cm_confirmed_stream_send(&p->confirmed, roster, p->def.transport);
+        }
+    }
     bool views = view_due(p, tick), joining = false, joined = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         joining = joining || (members[i] != NULL && !cm_client_has_joined(members[i]));
         joined = joined || cm_client_has_joined(members[i]);
     }
     if (joining || (views && joined)) {
-        cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), tick,
-                            cm_room_present(room));
-        publish_changes(p, cm_room_world(room), roster);
+        look(p, room, roster);
         failed |= begin_views(p, roster) | send_welcomes(p, room, roster, reason);
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; i++) {
@@ -360,6 +388,8 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
             publish_view(p, room, roster, members[i]);
         }
     }
+    failed |= p->confirmed.failed;
+    p->confirmed.failed = 0;
     return failed;
 }
 

@@ -59,7 +59,13 @@ bool cm_welcomes_may_begin(cm_welcomes *welcomes, uint64_t tick, uint32_t tick_r
 carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_snapshot *snapshot,
                                 cm_welcome_world *world)
 {
-    const carom_game *game = cm_room_game(room);
+    world->tick = welcomes->confirmed ? cm_room_confirmed(room) : snapshot->tick;
+    const carom_game *game =
+        welcomes->confirmed ? cm_room_game_at(room, world->tick) : cm_room_game(room);
+    if (game == NULL) {
+        return CAROM_REASON_SERVER_ERROR;
+    }
+    world->present = cm_game_players(game);
     welcomes->keyframes++;
     welcomes->gather_tick = 0;
     welcomes->keyframe_size = world->encoded.size = cm_game_encode_size(game);
@@ -67,7 +73,7 @@ carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_s
         return CAROM_REASON_ROOM_TOO_LARGE;
     }
     if (welcomes->keyframe_size <= CM_CONTROL_PART_SIZE) {
-        world->encoded.data = cm_room_encode(room, snapshot->tick, &world->encoded.size);
+        world->encoded.data = cm_room_encode(room, world->tick, &world->encoded.size);
         return world->encoded.data != NULL ? CAROM_REASON_NONE : CAROM_REASON_SERVER_ERROR;
     }
     world->stream = cm_keyframe_create(welcomes->keyframe_size, snapshot);
@@ -79,8 +85,7 @@ carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_s
 }
 
 bool cm_welcomes_send(cm_welcomes *welcomes, cm_transport *transport, const cm_welcome_terms *terms,
-                      const cm_snapshot *snapshot, const cm_room *room,
-                      const cm_welcome_world *world, const cm_client *client,
+                      const cm_room *room, const cm_welcome_world *world, const cm_client *client,
                       uint64_t messages_before)
 {
     const cm_session *session = &client->session;
@@ -99,12 +104,13 @@ bool cm_welcomes_send(cm_welcomes *welcomes, cm_transport *transport, const cm_w
                           .seed = cm_game_seed(cm_room_game(room)),
                           .module_source = module->source,
                           .scene_frame = {welcomes->scene_frame, welcomes->scene_frame_size},
-                          .present = snapshot->present,
-                          .tick = snapshot->tick,
+                          .present = world->present,
+                          .tick = world->tick,
                           .messages = session->messages_received,
                           .messages_before = messages_before,
                           .durability = terms->durability,
-                          .durable_tick = terms->durable_tick};
+                          .durable_tick = terms->durable_tick < world->tick ? terms->durable_tick
+                                                                            : world->tick};
     if (world->stream == NULL) {
         control.keyframe = world->encoded;
     } else {

@@ -15,6 +15,7 @@ typedef struct cm_welcome_terms {
 } cm_welcome_terms;
 
 typedef struct cm_welcomes {
+    bool confirmed;       // the world is that of the newest confirmed tick, not of the newest
     uint8_t *scene_frame; // packed and compressed
     size_t scene_frame_size;
     size_t keyframe_size; // of the last one, encoded
@@ -23,8 +24,9 @@ typedef struct cm_welcomes {
     cm_keyframe_streams streams;
 } cm_welcomes;
 
-// The world of the snapshot's tick, for all who are welcomed in it.
+// The world of a tick, for all who are welcomed with it.
 typedef struct cm_welcome_world {
+    uint64_t tick, present;
     cm_bytes encoded;
     cm_keyframe *stream; // NULL: it goes in the welcomes
 } cm_welcome_world;
@@ -42,8 +44,7 @@ carom_reason cm_welcomes_encode(cm_welcomes *welcomes, cm_room *room, const cm_s
                                 cm_welcome_world *world);
 // Sends the message to a client that has had `messages_before` messages, and begins its stream.
 bool cm_welcomes_send(cm_welcomes *welcomes, cm_transport *transport, const cm_welcome_terms *terms,
-                      const cm_snapshot *snapshot, const cm_room *room,
-                      const cm_welcome_world *world, const cm_client *client,
+                      const cm_room *room, const cm_welcome_world *world, const cm_client *client,
                       uint64_t messages_before);
 // Once a tick: the next parts of large keyframes. Returns the players (bits) who cannot be served.
 uint64_t cm_welcomes_send_parts(cm_welcomes *welcomes, cm_transport *transport,

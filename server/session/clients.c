@@ -251,6 +251,17 @@ static void tell_rooms(cm_clients *clients, cm_client *client)
     }
 }
 
+// Its world is another after a confirmed tick: the publisher of a room of exact sync heals it.
+static void differs(cm_clients *clients, cm_client *client, uint64_t tick)
+{
+    client->session.differs = tick;
+    cm_line line;
+    cm_line_log(&line, CM_LOG_WARNING, "player differs");
+    cm_line_uint(&line, "player", client->session.player);
+    cm_line_uint(&line, "tick", tick);
+    cm_clients_log(clients, client, CM_LOG_WARNING, &line);
+}
+
 static void receive_control(cm_clients *clients, cm_client *client, const cm_transport_event *event)
 {
     cm_session *session = &client->session;
@@ -273,6 +284,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_tra
         }
     } else if (client->roster != NULL && control->type == CM_CONTROL_ROOMS_ASK) {
         tell_rooms(clients, client);
+    } else if (client->roster != NULL && control->type == CM_CONTROL_CONFIRMED) {
+        differs(clients, client, control->tick);
     } else if (client->roster != NULL) {
         // The only other message of a client is a game message; a client leaves by closing its
         // connection.

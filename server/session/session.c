@@ -85,6 +85,14 @@ bool cm_session_come_back(cm_session *session, const cm_session *before,
     return cm_bucket_spend(&session->comebacks, 1, now_us);
 }
 
+void cm_session_begin_again(cm_session *session)
+{
+    session->state = CM_SESSION_JOINING;
+    session->lead = CM_LEAD_UNKNOWN;
+    session->ack_count = 0;
+    session->epoch++;
+}
+
 void cm_session_recall(cm_session *session, const cm_control *hello)
 {
     session->epoch = (uint8_t)(hello->epoch + 1u);

@@ -63,6 +63,7 @@ typedef struct cm_session {
     uint64_t connected_us;
     cm_ticket ticket; // of its welcome
     bool told_in;     // that it needs its token no more
+    uint64_t differs; // confirmed tick after which its world was another, as it says; 0: none
     bool came_back;   // by this ticket, and has not yet shown that it has the welcome of this one
     uint8_t came_by[CM_TOKEN_NONCE_BYTES];
     uint64_t messages_received; // of the module, since the join
@@ -92,6 +93,9 @@ void cm_session_join(cm_session *session, uint32_t player, uint64_t client_id, u
 bool cm_session_come_back(cm_session *session, const cm_session *before,
                           const uint8_t ticket[CM_TOKEN_NONCE_BYTES], uint64_t tick,
                           uint64_t now_us);
+
+// Its world differs: JOINING, in a new epoch, for another welcome by the same connection.
+void cm_session_begin_again(cm_session *session);
 
 // A client of a server before this one: what only the client still knows comes with its hello.
 void cm_session_recall(cm_session *session, const cm_control *hello);

@@ -304,8 +304,10 @@ static bool check_replication(cm_check *check, const Cm__Scene__Scene *scene)
 {
     const Cm__Scene__Replication *replication = scene->replication;
     cm_check_key(check, "replication");
-    if (replication != NULL && replication->sync != CM__SCENE__REPLICATION__SYNC__STATE) {
-        return not_built(check, "sync", "input sync is", "\"state\"");
+    if (replication != NULL && replication->sync == CM__SCENE__REPLICATION__SYNC__INPUTS &&
+        !replication->relay) {
+        return cm_check_fail_at(check, "relay", CAROM_ERROR_ARGUMENT,
+                                "false, expected true with \"sync\": \"inputs\"");
     }
     if (replication != NULL && replication->view != CM__SCENE__REPLICATION__VIEW__DELTA) {
         return not_built(check, "view", "predicted views are", "\"delta\"");

@@ -26,7 +26,7 @@ typedef struct cm_scene_error {
 } cm_scene_error;
 
 typedef struct cm_scene_replication {
-    bool sync_inputs;      // "sync": "inputs"; not built yet
+    bool sync_inputs;      // "sync": "inputs"; false
     uint32_t view_rate;    // views a second, 30
     uint32_t budget_kbit;  // a client, 64
     float interest_radius; // m; 0: everything

@@ -5,6 +5,7 @@
 
 #include "carom/game.h"
 #include "shared/base/memory.h"
+#include "shared/wire/confirmed.h"
 #include "shared/wire/control_inner.h"
 #include "shared/wire/control_text.h"
 #include "shared/wire/events.h"
@@ -149,6 +150,22 @@ static bool events_are_valid(const cm_control *c)
            cm_events_read(c->payload.data, c->payload.size, c->tick, events, &count);
 }
 
+// Whole confirmed ticks that follow one another.
+static bool ticks_are_valid(cm_bytes ticks)
+{
+    uint64_t before = 0;
+    cm_confirmed_read_tick read;
+    size_t used = 0;
+    bool valid = ticks.size > 0 && ticks.size <= CM_CONTROL_TICKS_MAX;
+    for (size_t at = 0; valid && at < ticks.size; at += used) {
+        valid = cm_confirmed_read(ticks.data + at, ticks.size - at, &read, &used) == NULL &&
+                read.tick.tick > 0 && read.tick.tick <= UINT32_MAX &&
+                (at == 0 || read.tick.tick == before + 1);
+        before = read.tick.tick;
+    }
+    return valid;
+}
+
 bool cm_control_is_valid(const cm_control *c)
 {
     switch (c->type) {
@@ -186,6 +203,9 @@ bool cm_control_is_valid(const cm_control *c)
         return c->payload.size > 0 && c->payload.size <= CM_CONTROL_PART_SIZE;
     case CM_CONTROL_NOTICE:
         return c->text != NULL && cm_text_is_printable(c->text, CM_CONTROL_TEXT_MAX);
+    case CM_CONTROL_CONFIRMED: // one of the two
+        return c->tick > 0 ? c->payload.size == 0 && c->tick <= UINT32_MAX
+                           : ticks_are_valid(c->payload);
     }
     return false;
 }

@@ -16,6 +16,7 @@
 #define CM_CONTROL_SCENE_NAME_MAX  127         // bytes
 #define CM_CONTROL_FRAME_MAX       65536       // bytes of a world change's frame
 #define CM_CONTROL_TEXT_MAX        256         // bytes of a text for people
+#define CM_CONTROL_TICKS_MAX       (256 << 10) // bytes of confirmed ticks in one message
 
 typedef enum cm_control_type {
     CM_CONTROL_HELLO = 1,
@@ -32,6 +33,7 @@ typedef enum cm_control_type {
     CM_CONTROL_ROOMS,
     CM_CONTROL_KEYFRAME_PART,
     CM_CONTROL_NOTICE,
+    CM_CONTROL_CONFIRMED,
 } cm_control_type;
 
 typedef struct cm_bytes {
@@ -87,13 +89,15 @@ typedef struct cm_control {
     uint32_t grace_ms;        // welcome
     carom_durability durability; // welcome, durability
     uint64_t durable_tick;       // welcome
-    uint64_t tick;               // welcome, world_change, game_message, durability, events
+    uint64_t tick;               // welcome, world_change, game_message, durability, events;
+                                 // confirmed, of a client: the first that differed
     const cm_bytes *spawned;     // world_change
     uint32_t spawned_count;
     const carom_body_id *gone; // world_change
     uint32_t gone_count;
     cm_bytes frame;                   // world_change; empty: none
-    cm_bytes payload;                 // game_message; events: rows (events.h); keyframe_part
+    cm_bytes payload;                 // game_message; events: rows (events.h); keyframe_part;
+                                      // confirmed, of a server: ticks (confirmed.h)
     uint32_t rate_permille;           // room_clock
     carom_reason reason;              // refused, goodbye, notice
     const char *text;                 // refused, notice

@@ -220,6 +220,10 @@ static bool take_fields(const Carom__Control *message, cm_control *c)
         c->text = message->notice->text;
         c->seconds_left = message->notice->seconds_left;
         break;
+    case CM_CONTROL_CONFIRMED:
+        c->payload = view_of(message->confirmed->ticks);
+        c->tick = message->confirmed->differs;
+        break;
     case CM_CONTROL_KEYFRAME_PART:
         if (!told_size(message->keyframe_part->data, CM_CONTROL_PART_SIZE, &c->payload)) {
             return false;
@@ -350,8 +354,8 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     }
     uint32_t member = cm_control_member(bytes, size);
     bool known = from_client ? member == CM_CONTROL_HELLO || member == CM_CONTROL_GAME_MESSAGE ||
-                                   member == CM_CONTROL_ROOMS_ASK
-                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_NOTICE &&
+                                   member == CM_CONTROL_ROOMS_ASK || member == CM_CONTROL_CONFIRMED
+                             : member > CM_CONTROL_HELLO && member <= CM_CONTROL_CONFIRMED &&
                                    member != CM_CONTROL_ROOMS_ASK;
     if (!known) {
         return CAROM_ERROR_CORRUPT;
@@ -363,7 +367,11 @@ carom_result cm_control_decode(const uint8_t *bytes, size_t size, bool from_clie
     if (message == NULL) {
         return bound.hit ? CAROM_ERROR_LIMIT_SIZE : CAROM_ERROR_CORRUPT;
     }
-    carom_result result = build(message, (cm_control_type)member, allocator, control);
+    bool is_wrong_way =
+        message->confirmed != NULL && from_client == (message->confirmed->ticks.len > 0);
+    carom_result result = is_wrong_way
+                              ? CAROM_ERROR_CORRUPT
+                              : build(message, (cm_control_type)member, allocator, control);
     carom__control__free_unpacked(message, &unpacking);
     return result;
 }

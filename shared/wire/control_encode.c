@@ -250,6 +250,7 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
     Carom__Durability durability = CAROM__DURABILITY__INIT;
     Carom__Events events = CAROM__EVENTS__INIT;
     Carom__Notice notice = CAROM__NOTICE__INIT;
+    Carom__Confirmed confirmed = CAROM__CONFIRMED__INIT;
     if (c->type == CM_CONTROL_REFUSED) {
         message.refused = &refused;
         refused.reason = (uint32_t)c->reason;
@@ -280,6 +281,12 @@ static carom_result encode_small(const cm_control *c, const carom_allocator *all
         notice.reason = (uint32_t)c->reason;
         notice.has_seconds_left = c->seconds_left > 0;
         notice.seconds_left = c->seconds_left;
+    } else if (c->type == CM_CONTROL_CONFIRMED) {
+        message.confirmed = &confirmed;
+        confirmed.has_ticks = c->payload.size > 0;
+        confirmed.ticks = binary(c->payload);
+        confirmed.has_differs = c->tick > 0;
+        confirmed.differs = c->tick;
     } else {
         message.goodbye = &goodbye;
         goodbye.reason = (uint32_t)c->reason;

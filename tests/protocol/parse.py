@@ -399,6 +399,7 @@ MESSAGES = {
     12: {1: ("first", NUMBER, 1), 2: ("total", NUMBER, 1), 3: ("rooms", ROOMS, 0)},
     13: {1: ("data", BYTES, 1)},
     14: {1: ("text", TEXT, 1), 2: ("reason", NUMBER, 0), 3: ("seconds_left", NUMBER, 0)},
+    15: {1: ("ticks", BYTES, 0), 2: ("differs", NUMBER, 0)},
 }
 PART = 256 << 10
 # A row of message 8.
@@ -474,6 +475,50 @@ def event_rows(data):
     return rows
 
 
+def take(data, at, size):
+    if at + size > len(data):
+        raise Refused("truncated")
+    return data[at : at + size], at + size
+
+
+def confirmed_ticks(data):
+    """Of a Confirmed: tick, hash, whether a server went on with it, events, inputs."""
+    ticks, at = [], 0
+    if not 0 < len(data) <= 256 << 10:
+        raise Refused("size")
+    while at < len(data):
+        head, at = take(data, at, 23)
+        tick, hashed, flags, count, changed, arrived = struct.unpack("<QQBHHH", head)
+        if flags > 1 or count > 256 or not 0 < tick < 1 << 32 or ticks and tick != ticks[-1][0] + 1:
+            raise Refused("head")
+        events, inputs = [], []
+        for _ in range(count):
+            head, at = take(data, at, 12)
+            kind, player, client, size = struct.unpack("<BBQH", head)
+            if size > {1: 256, 2: 7, 3: 1024, 4: 0}.get(kind, -1) or player > 63:
+                raise Refused("event")
+            told, at = take(data, at, size)
+            events.append([kind, player, client, told.hex()])
+        blob, at = take(data, at, changed)
+        if changed:
+            players = int.from_bytes(blob[:8], "little")
+            number = players.bit_count()
+            if changed < 8 or number == 0 or (changed - 8) % number or (changed - 8) // number > 64:
+                raise Refused("changed")
+            width, told = (changed - 8) // number, blob[8:]
+            for player in range(64):
+                if players >> player & 1:
+                    inputs.append([player, told[:width].ljust(64, b"\0").hex()])
+                    told = told[width:]
+        blob, at = take(data, at, arrived)
+        if arrived:
+            came, late = struct.unpack("<QQ", blob[:16].ljust(16, b"\0"))
+            if came == 0 or late & ~came or arrived != 16 + 2 * came.bit_count():
+                raise Refused("arrived")
+        ticks.append([tick, hashed, flags, events, inputs])
+    return ticks
+
+
 def read_control(data, from_client):
     if len(data) > (2048 if from_client else 8 << 20):
         raise Refused("size")
@@ -481,7 +526,7 @@ def read_control(data, from_client):
     if len(members) != 1 or members[0][1] != 2:
         raise Refused("exactly one member")
     kind, _, value = members[0]
-    if kind not in ((1, 5, 11) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14)):
+    if kind not in ((1, 5, 11, 15) if from_client else (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15)):
         raise Refused("not from this side")
     message = {"type": kind, **read_message(MESSAGES[kind], value)}
     if kind == 1:
@@ -527,6 +572,13 @@ def read_control(data, from_client):
                 raise Refused("room")
     if kind == 14 and (len(message["text"].encode()) > 256 or not message["text"].isprintable()):
         raise Refused("text")
+    if kind == 15:
+        if from_client != ("differs" in message) or from_client == ("ticks" in message):
+            raise Refused("confirmed")
+        if from_client and not 1 <= message["differs"] < 1 << 32:
+            raise Refused("tick")
+        if not from_client:
+            message["ticks"] = confirmed_ticks(bytes.fromhex(message["ticks"]))
     if kind == 6 and not 1 <= message["rate_permille"] <= 1000:
         raise Refused("rate")
     return message

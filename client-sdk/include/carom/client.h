@@ -294,7 +294,8 @@ typedef struct carom_client_stats {
     uint64_t comebacks;       ///< times that the client came back to its slot by another connection
     uint64_t reconciles;      ///< times the own body was rewound and stepped again
     uint64_t predicted_steps; ///< world steps made by the predictor
-    uint64_t desyncs;         ///< views that decoded to something else than was sent
+    uint64_t desyncs;         ///< views that decoded to something else than was sent; with exact
+                              ///< sync: times that the world was not the server's
     /// Prediction error: distance of the own body's pose shown at tick t from the server's at tick
     /// t, before that view corrects it; metres. Bucket i counts errors below 0.1 mm x 1.25^i.
     uint64_t error_count;

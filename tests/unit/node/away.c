@@ -94,7 +94,9 @@ void away_make(away *a, const away_def *def)
     }
     cm_net_link_port(a->net, AWAY_PORT, &link);
     uint32_t side = def->side > 0 ? def->side : 3;
-    a->scene = def->secret ? rig_secret_scene(side) : rig_scene(side);
+    a->scene = def->exact    ? rig_exact_scene(side)
+               : def->secret ? rig_secret_scene(side)
+                             : rig_scene(side);
     set_config(a);
     a->keys.count = 1;
     a->keys.keys[0].id = 7;

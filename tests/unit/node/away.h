@@ -23,6 +23,7 @@ typedef struct away_def {
     bool record;
     uint32_t side;              // cubes along an edge of the scene; 0: 3
     bool secret;                // nobody is told the inputs of others
+    bool exact;                 // exact sync
     bool lossless;              // else 25 ms, 5 ms of jitter, 1%
     const carom_module *module; // of both ends; NULL: the sandbox
 } away_def;

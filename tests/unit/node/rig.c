@@ -44,6 +44,11 @@ cm_scene *rig_secret_scene(uint32_t side)
     return make_scene(side, " \"replication\": {\"relay\": false},");
 }
 
+cm_scene *rig_exact_scene(uint32_t side)
+{
+    return make_scene(side, " \"replication\": {\"sync\": \"inputs\"},");
+}
+
 static void put_float(uint8_t *bytes, float value)
 {
     uint32_t bits;

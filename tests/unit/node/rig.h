@@ -11,6 +11,8 @@
 cm_scene *rig_scene(uint32_t side);
 // The same; nobody is told the inputs of others.
 cm_scene *rig_secret_scene(uint32_t side);
+// The same with exact sync.
+cm_scene *rig_exact_scene(uint32_t side);
 // An input of the sandbox.
 void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons);
 

@@ -72,13 +72,13 @@ Test(findings, rules_across_keys)
 // A number out of its range hides no rule, nor the other way round.
 Test(findings, numbers_and_rules_at_once)
 {
-    static const said expected[] = {{2, "$.replication.sync"},
+    static const said expected[] = {{2, "$.replication.view"},
                                     {4, "$.bodies[0].mass"},
                                     {5, "$.bodies[1].shapes[0].plane"},
                                     {6, "$.bodies[2].pointer.player"}};
     expect_errors(
         "{\"carom\": 1, \"name\": \"w\",\n"
-        " \"replication\": {\"sync\": \"inputs\"},\n"
+        " \"replication\": {\"view\": \"predicted\"},\n"
         " \"bodies\": [\n"
         "  {\"mass\": -1, \"shapes\": [{\"sphere\": {\"radius\": 1}}]},\n"
         "  {\"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]},\n"

@@ -48,7 +48,6 @@ Test(schema_text, what_is_not_built_says_so)
     static const struct {
         const char *field, *scene;
     } CASES[] = {
-        {"optional Sync sync = ", "{\"carom\": 1, \"replication\": {\"sync\": \"inputs\"}}"},
         {"optional View view = ", "{\"carom\": 1, \"replication\": {\"view\": \"predicted\"}}"},
         {"optional double interest_radius = ",
          "{\"carom\": 1, \"replication\": {\"interest_radius\": 5}}"},

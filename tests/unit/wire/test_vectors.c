@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared/wire/confirmed.h"
 #include "shared/wire/events.h"
 
 // Inputs --------------------------------------------------------------------------------------
@@ -526,6 +527,60 @@ static void put_notices(vector_text *out)
     put_control(out, "a notice that rings", bell, sizeof bell, false);
 }
 
+// Of exact sync: a tick with a join and inputs, one of nothing; and what a client says of one.
+static void put_confirmed(vector_text *out)
+{
+    const cm_game_event events[] = {
+        {CM_EVENT_JOIN, 3, 77, (const uint8_t *)"red", 3},
+        {CM_EVENT_MESSAGE, 0, 0, (const uint8_t *)"go", 2},
+        {.type = CM_EVENT_LEAVE, .player = 1},
+    };
+    const carom_player_input inputs[] = {{.player = 0, .bytes = {1, 2}},
+                                         {.player = 3, .bytes = {0, 0, 5}}};
+    const cm_confirmed_tick ticks[] = {
+        {.tick = 600, .hash = 0x0123456789abcdef, .input = {events, 3, inputs, 2}},
+        {.tick = 601, .hash = 9},
+        {.tick = 602,
+         .hash = 10,
+         .resumed = true,
+         .input = {.inputs = inputs + 1, .input_count = 1}},
+    };
+    uint8_t bytes[300];
+    size_t ends[3], size = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        size += cm_confirmed_write(&ticks[i], bytes + size, sizeof bytes - size);
+        ends[i] = size;
+    }
+    cm_control confirmed = {.type = CM_CONTROL_CONFIRMED, .payload = {bytes, size}};
+    put_encoded(out, "confirmed ticks", &confirmed);
+    uint8_t message[400] = {0x7a, 0, 0, 0x0a};
+    const size_t parts[][2] = {{0, ends[0] - 1}, {0, ends[0]}, {ends[1], ends[2]}, {0, 0}};
+    const char *const names[] = {"a confirmed tick cut short", "a confirmed tick",
+                                 "the last confirmed tick", "no confirmed tick"};
+    for (uint32_t i = 0; i < 4; i++) {
+        size_t length = parts[i][1] - parts[i][0];
+        message[1] = (uint8_t)(length + 3) | 0x80; // in two bytes each
+        message[2] = (uint8_t)((length + 3) >> 7);
+        message[4] = (uint8_t)length | 0x80;
+        message[5] = (uint8_t)(length >> 7);
+        memcpy(message + 6, bytes + parts[i][0], length);
+        put_control(out, names[i], message, 6 + length, false);
+    }
+    bytes[ends[0]] = 90; // 602: not the next
+    confirmed.payload.size = ends[1];
+    memcpy(message + 6, bytes, ends[1]);
+    message[1] = (uint8_t)(ends[1] + 3) | 0x80;
+    message[2] = (uint8_t)((ends[1] + 3) >> 7);
+    message[4] = (uint8_t)ends[1] | 0x80;
+    message[5] = (uint8_t)(ends[1] >> 7);
+    put_control(out, "confirmed ticks with a gap", message, 6 + ends[1], false);
+    put_control(out, "confirmed ticks of a client", message, 6 + ends[0], true);
+    const uint8_t differs[] = {0x7a, 3, 0x10, 0xd8, 4}, zero[] = {0x7a, 2, 0x10, 0};
+    put_control(out, "a tick that differs", differs, sizeof differs, true);
+    put_control(out, "a tick that differs, of a server", differs, sizeof differs, false);
+    put_control(out, "tick 0 differs", zero, sizeof zero, true);
+}
+
 Test(vectors, control)
 {
     vector_text out = {.first = true};
@@ -625,6 +680,7 @@ Test(vectors, control)
                              0,    10, 12, 8,  1, 18, 0,  24, 0,  32, 0,  40, 0,  48, 0};
     put_control(&out, "a player twice", again, sizeof again, false);
     put_notices(&out);
+    put_confirmed(&out);
     const uint8_t two[] = {0x3a, 2, 8, 1, 0x32, 3, 8, 0xe6, 6};
     put_control(&out, "two members", two, sizeof two, false);
     const uint8_t none[] = {0x82, 1, 1, 9};

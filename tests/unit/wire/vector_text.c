@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/wire/confirmed.h"
 #include "shared/wire/events.h"
 
 void vector_put(vector_text *out, const char *format, ...)
@@ -182,6 +183,44 @@ static void put_rooms(vector_text *out, const cm_control *control)
     vector_put(out, "]");
 }
 
+static void put_tick(vector_text *out, const cm_confirmed_tick *tick)
+{
+    vector_put(out, "[%llu, %llu, %d, [", (unsigned long long)tick->tick,
+               (unsigned long long)tick->hash, tick->resumed);
+    for (uint32_t i = 0; i < tick->input.event_count; i++) {
+        const cm_game_event *event = &tick->input.events[i];
+        vector_put(out, "%s[%u, %u, %llu, ", i > 0 ? ", " : "", event->type, event->player,
+                   (unsigned long long)event->client_id);
+        vector_hex(out, event->bytes, event->size);
+        vector_put(out, "]");
+    }
+    vector_put(out, "], [");
+    for (uint32_t i = 0; i < tick->input.input_count; i++) {
+        const carom_player_input *input = &tick->input.inputs[i];
+        vector_put(out, "%s[%u, ", i > 0 ? ", " : "", input->player);
+        vector_hex(out, input->bytes, sizeof input->bytes);
+        vector_put(out, "]");
+    }
+    vector_put(out, "]]");
+}
+
+static void put_confirmed(vector_text *out, const cm_control *control)
+{
+    if (control->tick > 0) {
+        vector_put(out, ", \"differs\": %llu", (unsigned long long)control->tick);
+        return;
+    }
+    cm_confirmed_read_tick read;
+    vector_put(out, ", \"ticks\": [");
+    for (size_t at = 0, used; at < control->payload.size; at += used) {
+        cr_assert_null(cm_confirmed_read(control->payload.data + at, control->payload.size - at,
+                                         &read, &used));
+        vector_put(out, "%s", at > 0 ? ", " : "");
+        put_tick(out, &read.tick);
+    }
+    vector_put(out, "]");
+}
+
 void vector_control(vector_text *out, const cm_control *control)
 {
     vector_put(out, "{\"type\": %d", (int)control->type);
@@ -269,6 +308,9 @@ void vector_control(vector_text *out, const cm_control *control)
         if (control->seconds_left > 0) {
             vector_put(out, ", \"seconds_left\": %u", control->seconds_left);
         }
+        break;
+    case CM_CONTROL_CONFIRMED:
+        put_confirmed(out, control);
         break;
     case CM_CONTROL_KEYFRAME_PART: // of the frame a second parser sees the size alone
         vector_put(out, ", \"size\": %zu", control->payload.size);

@@ -1,0 +1,147 @@
+// Confirmed ticks: read, stepped, checked. What a server says is checked before a step: the ticks
+// follow one another, each within the limits, and no more of them than its clock can have made.
+#include "client-sdk/src/state.h"
+
+#include <string.h>
+
+#include "shared/base/vec.h"
+#include "shared/wire/confirmed.h"
+
+#define ASK_US  2000000u // between two asks
+#define BURST_S 10.0     // of ticks at once
+#define FASTER  2.0      // than its tick rate a server's clock never is
+
+cm_mirror *cm_exact_detach(carom_client *client)
+{
+    cm_mirror *mirror = client->mirror;
+    if (mirror == NULL || !mirror->exact || client->exact.differs == 0) {
+        return NULL;
+    }
+    client->mirror = NULL;
+    return mirror;
+}
+
+// The first of the state that a client can read in which a body of one world is another than in the
+// other; NULL: none of it.
+static const char *field_of(const carom_world *first, const carom_world *second, uint32_t slot)
+{
+    carom_body_id a = carom_world_body_at(first, slot), b = carom_world_body_at(second, slot);
+    carom_body_state one, other;
+    if (!carom_body_id_equal(a, b)) {
+        return "existence";
+    }
+    if (carom_body_get(first, a, &one) != CAROM_OK ||
+        carom_body_get(second, b, &other) != CAROM_OK) {
+        return NULL;
+    }
+#define DIFFERS(field)                                                                             \
+    if (memcmp(&one.field, &other.field, sizeof one.field) != 0) {                                 \
+        return #field;                                                                             \
+    }
+    DIFFERS(type)
+    DIFFERS(position)
+    DIFFERS(orientation)
+    DIFFERS(linear_velocity)
+    DIFFERS(angular_velocity)
+#undef DIFFERS
+    return NULL;
+}
+
+// The two are of the same tick, since the server sends all up to a keyframe before it.
+static void name_difference(carom_client *client, const cm_mirror *diverged)
+{
+    const cm_mirror *mirror = client->mirror;
+    if (mirror == NULL || !mirror->exact ||
+        carom_game_tick(mirror->game) != carom_game_tick(diverged->game)) {
+        return;
+    }
+    const char *field = NULL;
+    char body[CM_NAME_MAX + 1] = "";
+    for (uint32_t slot = 0; slot < mirror->slots && field == NULL; slot++) {
+        if (slot < carom_world_body_slots(mirror->world) &&
+            slot < carom_world_body_slots(diverged->world)) {
+            field = field_of(diverged->world, mirror->world, slot);
+            cm_scene_call_body(mirror->scene, carom_world_body_at(mirror->world, slot), body,
+                               sizeof body);
+        }
+    }
+    cm_client_log(client, CAROM_LOG_WARNING, "healed at tick %llu: %s of %s was another",
+                  (unsigned long long)carom_game_tick(mirror->game),
+                  field != NULL ? field : "something", field != NULL ? body : "no body's motion");
+}
+
+void cm_exact_begin(carom_client *client, cm_mirror *diverged)
+{
+    if (diverged != NULL) {
+        name_difference(client, diverged);
+        cm_mirror_destroy(diverged);
+    }
+    client->exact = (cm_exact){.began_us = client->now_us};
+}
+
+static bool is_too_early(const carom_client *client, uint64_t tick)
+{
+    const cm_mirror *mirror = client->mirror;
+    double seconds = (double)(client->now_us - client->exact.began_us) * 1.0e-6;
+    double most = (FASTER * seconds + BURST_S) * mirror->tick_rate;
+    return tick > UINT32_MAX || (double)(tick - mirror->keyframe_tick) > most;
+}
+
+static void ask(carom_client *client)
+{
+    const cm_control control = {.type = CM_CONTROL_CONFIRMED, .tick = client->exact.differs};
+    if (client->now_us - client->exact.asked_us >= ASK_US || client->exact.asked_us == 0) {
+        client->exact.asked_us = client->now_us;
+        (void)cm_client_send_control(client, &control);
+    }
+}
+
+// The own body's error, as of a view.
+static void note_error(const carom_client *client, uint64_t tick)
+{
+    cm_predictor *p = client->predictor;
+    const cm_shown *shown = &p->shown[tick % p->ring];
+    const carom_body_id own = cm_game_player_body(client->mirror->game, client->mirror->player);
+    carom_body_state state;
+    if (shown->tick == tick && carom_body_get(client->mirror->world, own, &state) == CAROM_OK) {
+        cm_predictor_note_error(p, (double)cm_length(cm_sub(shown->position, state.position)));
+    }
+}
+
+static void step(carom_client *client, const cm_confirmed_tick *tick)
+{
+    cm_mirror *mirror = client->mirror;
+    cm_game_tick(mirror->game, &tick->input);
+    cm_predictor_confirmed(client->predictor, tick->input.event_count > 0);
+    note_error(client, tick->tick);
+    if (client->exact.differs == 0 && cm_game_hash(mirror->game) != tick->hash) {
+        client->exact.differs = tick->tick;
+        client->stats.desyncs++;
+        cm_client_log(client, CAROM_LOG_WARNING, "the world differs from the server's at tick %llu",
+                      (unsigned long long)tick->tick);
+    }
+}
+
+void cm_client_confirmed(carom_client *client, const cm_control *control)
+{
+    cm_confirmed_read_tick read;
+    const uint8_t *bytes = control->payload.data;
+    size_t left = control->payload.size, used = 0;
+    bool is_sound = client->mirror != NULL && client->mirror->exact;
+    while (is_sound && left > 0) {
+        is_sound = cm_confirmed_read(bytes, left, &read, &used) == NULL &&
+                   read.tick.tick == carom_game_tick(client->mirror->game) + 1 &&
+                   !is_too_early(client, read.tick.tick);
+        if (is_sound) {
+            step(client, &read.tick);
+            bytes += used;
+            left -= used;
+        }
+    }
+    if (!is_sound) {
+        client->stats.packets_refused++;
+        cm_client_end(client, CAROM_REASON_MALFORMED);
+    } else if (client->exact.differs != 0) {
+        ask(client);
+    }
+}

@@ -1,0 +1,123 @@
+// Prediction with exact sync: the whole world, from the newest confirmed tick, with the inputs that
+// views relay and the own ones; the rest hold theirs. A tick is made again where an input was
+// another than the one that it was stepped with, and for no other reason: equal inputs make an
+// equal world, bit for bit.
+//
+//   relayed     another for a tick after the confirmed one: back to before it, and on from there
+//   confirmed   another than used, or the tick had events (joins, leaves, messages), which nobody
+//               predicts: a copy of the mirror, and on from there
+//
+// Typical: 20 ticks ahead of the confirmed one at 60 ms of round trip.
+#include "client-sdk/src/predict.h"
+
+#include <string.h>
+
+#include "shared/base/vec.h"
+#include "shared/wire/input_relay.h"
+
+void cm_predictor_confirmed(cm_predictor *p, bool events)
+{
+    const carom_game *game = p->mirror->game;
+    cm_inbox *inbox = cm_timeline_inbox(p->timeline);
+    uint64_t tick = carom_game_tick(game), newest = cm_predictor_tick(p);
+    p->news = true;
+    p->rebuild = p->rebuild || events || tick > newest;
+    if (tick + p->ring < newest) { // further back than inputs are kept
+        p->rebuild = true;
+        return;
+    }
+    for (uint64_t left = cm_game_players(game); left != 0; left &= left - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(left);
+        const uint8_t *held = cm_game_held_input(game, player);
+        const uint8_t *used = cm_inbox_input(inbox, newest, player, tick);
+        p->rebuild =
+            p->rebuild || used == NULL || memcmp(used, held, cm_game_input_size(game)) != 0;
+        cm_inbox_put(inbox, 0, player, tick, held); // what is relayed next may be coded against it
+    }
+}
+
+// Every body is simulated, whatever came and went.
+static void take_bodies(cm_predictor *p)
+{
+    uint32_t used = carom_world_body_slots(p->world);
+    for (uint32_t i = 0; i < p->mirror->slots; i++) {
+        const carom_body_id none = {0, 0};
+        carom_body_id id = i < used ? carom_world_body_at(p->world, i) : none;
+        cm_predict_slot *slot = &p->slots[i];
+        carom_body_state state;
+        if (slot->generation == id.generation) {
+            continue;
+        }
+        memset(slot, 0, sizeof *slot);
+        slot->turn = cm_quat_identity();
+        slot->generation = id.generation;
+        if (carom_body_get(p->world, id, &state) == CAROM_OK) {
+            slot->simulated = 1;
+            slot->previous = cm_predictor_place(&state);
+        }
+    }
+}
+
+static void step_to(cm_predictor *p, uint64_t tick)
+{
+    while (cm_predictor_tick(p) < tick) {
+        cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick);
+    }
+}
+
+// A copy of the confirmed world, as far on as the budget goes.
+static void start(cm_predictor *p, uint64_t tick)
+{
+    (void)cm_inbox_pop_late(cm_timeline_inbox(p->timeline));
+    p->ready = cm_timeline_copy(p->timeline, p->mirror->game) && cm_timeline_start(p->timeline);
+    if (!p->ready) {
+        return; // no memory now; perhaps with the next update
+    }
+    p->rebuild = false;
+    p->structure = p->mirror->structure;
+    p->started = cm_predictor_tick(p);
+    uint64_t most = p->credit > 1.0 ? (uint64_t)p->credit : 1;
+    step_to(p, tick - p->started > most ? p->started + most : tick);
+}
+
+// Makes what was wrong again, up to where it stood.
+static void correct(cm_predictor *p, uint64_t late)
+{
+    uint64_t newest = cm_predictor_tick(p);
+    bool was_ready = p->ready;
+    if (was_ready) {
+        cm_predictor_hold_shown(p, newest);
+    }
+    if (was_ready && !p->rebuild && cm_timeline_restore(p->timeline, late - 1)) {
+        (void)cm_inbox_pop_late(cm_timeline_inbox(p->timeline));
+        step_to(p, newest);
+    } else {
+        uint64_t confirmed = carom_game_tick(p->mirror->game);
+        start(p, was_ready && newest > confirmed ? newest : confirmed);
+    }
+    p->stats.reconciles++;
+    take_bodies(p);
+    if (was_ready && p->ready) {
+        cm_predictor_smooth_corrected(p);
+    }
+}
+
+void cm_predictor_follow(cm_predictor *p, uint64_t tick)
+{
+    uint64_t late = cm_inbox_earliest_late(cm_timeline_inbox(p->timeline));
+    bool is_wrong = !p->ready || p->rebuild || late <= cm_predictor_tick(p);
+    uint64_t from = p->ready && !p->rebuild ? late - 1 : carom_game_tick(p->mirror->game);
+    double cost = tick > from ? (double)(tick - from) : 0.0;
+    p->news = false;
+    if (is_wrong && p->ready && cost > p->credit && cost <= p->most) {
+        return; // the budget will soon pay for it
+    }
+    if (is_wrong) {
+        correct(p, late);
+    }
+    while (p->ready && cm_predictor_tick(p) < tick && p->credit >= 1.0) {
+        cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick || p->credit < 2.0);
+        cm_predictor_note_shown(p);
+    }
+    take_bodies(p);
+}

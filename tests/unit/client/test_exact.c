@@ -1,0 +1,194 @@
+// Goal: in a room with exact sync every client has the server's world, bit for bit, at each
+// confirmed tick, and its prediction is that same world where the inputs were known; whatever the
+// paths do, who joins, who comes back, and whether the server dies. A client whose world differs
+// says at which tick, heals, and goes on. Method: away.h; clients check the hash of each tick
+// themselves (`desyncs`), and the prediction is read back and hashed here.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client-sdk/src/state.h"
+#include "tests/unit/counts.h"
+#include "tests/unit/node/away.h"
+#include "tests/unit/node/rig.h"
+
+static char logged[8192];
+
+static void keep_log(void *user, carom_log_level level, const char *text)
+{
+    (void)user;
+    size_t used = strlen(logged);
+    if (level >= CAROM_LOG_WARNING) {
+        snprintf(logged + used, sizeof logged - used, "%s\n", text);
+    }
+}
+
+// Drives as the time says, so that they meet.
+static void steer(away *a, uint32_t i, uint64_t step)
+{
+    float angle = 0.021f * (float)step * (1.0f + 0.3f * (float)i);
+    float x = angle - 6.2831853f * (float)(int)(angle / 6.2831853f);
+    uint8_t input[CAROM_INPUT_MAX];
+    rig_input(input, x < 3.14f ? 1.0f : -1.0f, x < 1.57f || x > 4.71f ? 1.0f : -1.0f,
+              (uint8_t)(step / 300 % 2));
+    carom_client_set_input(a->clients[i], input, RIG_INPUT_SIZE);
+}
+
+// The predicted state of the newest confirmed tick is the confirmed one. False: not kept now.
+static bool is_predicted(const carom_client *client, carom_game *scratch)
+{
+    const cm_predictor *p = client->predictor;
+    uint64_t tick = carom_game_tick(client->mirror->game);
+    if (p == NULL || !p->ready || p->rebuild || tick <= p->started ||
+        tick >= cm_predictor_tick(p) || !cm_timeline_read(p->timeline, tick, scratch)) {
+        return false;
+    }
+    cr_assert_eq(cm_game_hash(scratch), cm_game_hash(client->mirror->game), "tick %llu",
+                 (unsigned long long)tick);
+    return true;
+}
+
+static uint64_t play(away *a, double seconds, carom_game *scratch)
+{
+    uint64_t predicted = 0;
+    for (uint64_t step = 0; step < (uint64_t)(seconds * 1.0e6 / AWAY_STEP_US); step++) {
+        for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+            if (a->clients[i] != NULL && step % 4 == 0) {
+                steer(a, i, step);
+            }
+        }
+        away_step(a);
+        for (uint32_t i = 0; scratch != NULL && i < AWAY_CLIENTS && step % 16 == 0; i++) {
+            if (a->clients[i] != NULL && a->clients[i]->mirror != NULL) {
+                predicted += is_predicted(a->clients[i], scratch);
+            }
+        }
+    }
+    return predicted;
+}
+
+static carom_game *scratch_of(const away *a)
+{
+    carom_game *game = NULL;
+    cr_assert_eq(cm_game_create(a->scene, cm_module_find("sandbox"), 1, NULL, &game), CAROM_OK);
+    return game;
+}
+
+static uint64_t confirmed(const away *a, uint32_t i)
+{
+    return carom_game_tick(a->clients[i]->mirror->game);
+}
+
+static void expect_exact(const away *a)
+{
+    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+        cr_assert_eq(carom_client_get_state(a->clients[i]), CAROM_CLIENT_PLAYING);
+        carom_client_stats stats = away_client_stats(a, i);
+        cr_expect_eq(stats.desyncs, 0);
+        cr_expect_eq(stats.packets_refused, 0);
+        uint64_t behind = stats.server_tick - confirmed(a, i);
+        cr_expect_leq(behind, 120, "client %u is %llu ticks behind", i, (unsigned long long)behind);
+    }
+}
+
+// Paths that lose, delay and get slower at once, so that the room rewinds; one joins late, one
+// comes back by another address.
+Test(exact, every_client_has_the_servers_world)
+{
+    uint64_t rewinds = 0, predicted = 0;
+    for (uint64_t seed = 1; seed <= test_count(2, 12); seed++) {
+        away a;
+        away_make(&a, &(away_def){.seed = seed, .exact = true, .side = 4, .grace_ms = 15000});
+        carom_game *scratch = scratch_of(&a);
+        for (uint32_t i = 0; i < 3; i++) {
+            away_join(&a, i);
+        }
+        predicted += play(&a, 3.0, scratch);
+        cm_link_def slow = {.latency_us = 90000, .jitter_us = 30000, .loss = 0.05f};
+        cm_net_link_port(a.net, a.ports[1], &slow);
+        away_join(&a, 3);
+        for (uint32_t i = 0; i < 3; i++) { // the lead is too short each time
+            slow.latency_us += 50000;
+            cm_net_link_port(a.net, a.ports[i % 2], &slow);
+            predicted += play(&a, 1.0, scratch);
+        }
+        cm_net_partition(a.net, a.ports[2], true);
+        predicted += play(&a, 4.0, scratch);
+        cr_expect_eq(away_client_stats(&a, 2).comebacks, 1);
+        expect_exact(&a);
+        cm_room_stats stats;
+        cm_room_stats_get(cm_hosted_room_room(cm_worker_room_at(a.worker, 0)), &stats);
+        rewinds += stats.rewinds;
+        cm_game_destroy(scratch);
+        away_free(&a);
+    }
+    printf("exact: %llu rewinds, %llu predictions equal\n", (unsigned long long)rewinds,
+           (unsigned long long)predicted);
+    cr_expect_gt(rewinds, 5);
+    cr_expect_gt(predicted, 200);
+}
+
+// A client that is off by a bit names the tick and, with the keyframe, body and field; it heals,
+// and plays on. The others notice nothing.
+Test(exact, who_differs_is_healed)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 3, .exact = true});
+    a.client_def.log = keep_log;
+    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+        away_join(&a, i);
+    }
+    play(&a, 1.0, NULL);
+    cm_mirror *mirror = a.clients[2]->mirror;
+    uint32_t cube = cm_scene_find_body(mirror->scene, "cube_4");
+    carom_body_id body = carom_world_body_at(mirror->world, cube);
+    carom_body_state state;
+    cr_assert_eq(carom_body_get(mirror->world, body, &state), CAROM_OK);
+    state.position.y += 0.001f;
+    cr_assert_eq(carom_body_set_pose(mirror->world, body, state.position, state.orientation),
+                 CAROM_OK);
+    uint64_t tick = carom_game_tick(mirror->game) + 1, epoch = mirror->epoch;
+    play(&a, 1.0, NULL);
+    char expected[64];
+    snprintf(expected, sizeof expected, "differs from the server's at tick %llu",
+             (unsigned long long)tick);
+    cr_expect_not_null(strstr(logged, expected), "%s", logged);
+    cr_expect_not_null(strstr(logged, "position of cube_4"), "%s", logged);
+    cr_expect_eq(away_client_stats(&a, 2).desyncs, 1);
+    cr_expect_neq(a.clients[2]->mirror->epoch, epoch);
+    cr_expect_eq(away_logged(&a, "player differs"), 1);
+    play(&a, 2.0, NULL);
+    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+        cr_expect_eq(carom_client_get_state(a.clients[i]), CAROM_CLIENT_PLAYING);
+        cr_expect_eq(away_client_stats(&a, i).desyncs, i == 2);
+        cr_expect_eq(away_client_stats(&a, i).comebacks, 0);
+        cr_expect_gt(confirmed(&a, i) + 40, away_client_stats(&a, i).server_tick);
+    }
+    away_free(&a);
+}
+
+// A server that dies takes confirmed ticks back: all is a new epoch, from what was committed.
+Test(exact, a_crash_begins_a_new_epoch)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 4, .exact = true, .record = true, .grace_ms = 15000});
+    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+        away_join(&a, i);
+    }
+    play(&a, 1.0, NULL);
+    cm_store_pump(a.store);
+    play(&a, 1.0, NULL);
+    uint64_t before = confirmed(&a, 0);
+    away_crash(&a);
+    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+        away_until(&a, i, CAROM_CLIENT_PLAYING);
+    }
+    cr_expect_lt(confirmed(&a, 0), before + 300);
+    play(&a, 3.0, NULL);
+    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+        cr_expect_eq(carom_client_get_state(a.clients[i]), CAROM_CLIENT_PLAYING);
+        cr_expect_eq(away_client_stats(&a, i).desyncs, 0);
+        cr_expect_eq(away_client_stats(&a, i).comebacks, 1);
+    }
+    away_free(&a);
+}
