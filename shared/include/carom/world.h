@@ -121,8 +121,10 @@ typedef struct carom_limits {
     uint32_t bodies;
     uint32_t shapes; ///< likewise; a body may have several
     uint32_t joints; ///< likewise
-    /// Shape pairs. Too few let things fall through each other: pairs beyond are left out in each
-    /// step and counted (log.h). Eight a body do for piles of boxes.
+    /// Shape pairs that touch, or nearly. Too few let things fall through each other: what is
+    /// beyond is left out in each step and counted (log.h). Eight a body do for piles of boxes.
+    /// Pairs whose boxes meet, as of plates that stand aslant, may be eight times as many (volume:
+    /// as many).
     uint32_t contacts;
 } carom_limits;
 

@@ -8,9 +8,9 @@
 // and a query finds each shape at most once, so nothing can overflow even if all boxes overlap.
 //
 // Scratch, of n = limits.shapes: blocks (n / 7 + 14) x 192 | moving | static | planes | keys |
-// spare keys | spare values | partners | starts (n x 4 each) | found, sorted: limits.contacts x 12
-// | filters n x 16. Where more pairs are found than there is room for, each shape asks the trees by
-// itself instead, in order. Typical: 1,000 shapes, 5,000 pairs.
+// spare keys | spare values | partners | starts (n x 4 each) | filters n x 16. Where more pairs are
+// found than there is room for, each shape asks the trees by itself instead, in order. Typical:
+// 1,000 shapes, 5,000 pairs.
 #include "shared/sim/collide/broadphase.h"
 #include "shared/sim/collide/bounds_tree.h"
 #include "shared/sim/body/shape.h"
@@ -34,7 +34,7 @@ typedef struct lists {
     uint32_t *own_planes;            // of cm_find_pairs
     uint32_t *partners;
     uint32_t *starts;   // of the partners of each shape in `sorted`
-    cm_pair *found;     // as they come out of the trees: limits.contacts
+    cm_pair *found;     // of the scratch, and
     uint32_t *sorted;   // likewise
     cm_filter *filters; // a row a shape slot, of what is placed
 } lists;
@@ -42,8 +42,7 @@ typedef struct lists {
 size_t cm_broadphase_scratch_size(const carom_limits *limits)
 {
     return (size_t)limits->shapes * (LISTS * sizeof(uint32_t) + sizeof(cm_filter)) +
-           cm_bounds_tree_blocks(limits->shapes) * sizeof(cm_bounds_block) +
-           (size_t)limits->contacts * (sizeof(cm_pair) + sizeof(uint32_t));
+           cm_bounds_tree_blocks(limits->shapes) * sizeof(cm_bounds_block);
 }
 
 static lists map_lists(const carom_world *world, const cm_scratch *scratch)
@@ -61,9 +60,9 @@ static lists map_lists(const carom_world *world, const cm_scratch *scratch)
     l.fixed_room = l.room;
     l.partners = at + 6 * n;
     l.starts = at + 7 * n;
-    l.found = (cm_pair *)(at + LISTS * n);
-    l.sorted = (uint32_t *)(l.found + world->limits.contacts);
-    l.filters = (cm_filter *)(l.sorted + world->limits.contacts);
+    l.filters = (cm_filter *)(at + LISTS * n);
+    l.found = scratch->found;
+    l.sorted = scratch->sorted;
     return l;
 }
 
@@ -248,7 +247,7 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
         }
         cm_sort(l->room.keys, l->partners, l->room.spare_keys, l->room.spare_values, count);
         for (uint32_t i = 0; i < count; i++) {
-            if (scratch->pair_count == world->limits.contacts) {
+            if (scratch->pair_count == scratch->pair_room) {
                 dropped += count - i;
                 break;
             }
@@ -262,7 +261,7 @@ static uint32_t find_in_order(const carom_world *world, cm_scratch *scratch, lis
 // there is no room.
 static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch, lists *l)
 {
-    uint32_t room = world->limits.contacts, count = 0;
+    uint32_t room = scratch->pair_room, count = 0;
     const cm_shape *shapes = cm_shapes(world);
     for (uint32_t p = 0; p < l->plane_count; p++) {
         uint32_t plane = l->planes[p];
@@ -281,10 +280,10 @@ static uint32_t find_at_once(const carom_world *world, const cm_scratch *scratch
 }
 
 // And with what rests.
-static uint32_t find_resting(const carom_world *world, lists *l, uint32_t count)
+static uint32_t find_resting(const cm_scratch *scratch, lists *l, uint32_t count)
 {
     return cm_bounds_tree_pairs_between(&l->moving, &l->fixed, &l->fixed_room, l->found, count,
-                                        world->limits.contacts);
+                                        scratch->pair_room);
 }
 
 // Turns the count of entries of each slot into where they begin.
@@ -370,8 +369,8 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
     cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
     build_near(world, scratch, &l, margin);
     cm_joint_filter_build(world, scratch);
-    uint32_t found = find_resting(world, &l, find_at_once(world, scratch, &l));
-    if (found > world->limits.contacts) {
+    uint32_t found = find_resting(scratch, &l, find_at_once(world, scratch, &l));
+    if (found > scratch->pair_room) {
         return find_in_order(world, scratch, &l);
     }
     order(world, scratch, &l, found);
@@ -389,8 +388,8 @@ static uint32_t find_of_step(carom_world *world, cm_scratch *scratch, float dt)
     place_awake(world, scratch, &l, dt);
     cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
     cm_joint_filter_build(world, scratch);
-    uint32_t moving = find_at_once(world, scratch, &l), found = find_resting(world, &l, moving);
-    if (found > world->limits.contacts) {
+    uint32_t moving = find_at_once(world, scratch, &l), found = find_resting(scratch, &l, moving);
+    if (found > scratch->pair_room) {
         l.fixed = own.fixed;
         l.fixed_room = own.fixed_room;
         build_near(world, scratch, &l, CM_SPECULATIVE_MARGIN);

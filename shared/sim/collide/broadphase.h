@@ -5,7 +5,8 @@
 #include "shared/sim/state/scratch.h"
 
 // Fills transforms and bounds (grown by margin, and by the motion of `dt` seconds), then pairs in
-// canonical order. Returns how many pairs were left out above limits.contacts. Writes scratch only.
+// canonical order. Returns how many pairs were left out above scratch->pair_room. Writes scratch
+// only.
 uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float margin, float dt);
 
 size_t cm_broadphase_scratch_size(const carom_limits *limits);

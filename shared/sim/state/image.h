@@ -233,6 +233,7 @@ struct carom_world {
     // Bytes of it that stages asked for by themselves (cm_scratch_own).
     struct {
         uint32_t joint_filter, broadphase, solver, hits;
+        bool pairs_stay;
     } own;
     cm_world_state state;
     // Reports of a step; neither state nor scratch: they cannot influence a step.

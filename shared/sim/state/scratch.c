@@ -4,7 +4,6 @@
 //   OFFSET   SIZE                                  CONTENT
 //   0        24  x limits.shapes                   bounds
 //   …        64  x limits.shapes                   transforms
-//   …        8   x limits.contacts                 pairs
 //   …        172 x limits.contacts                 manifolds
 //   …        8   x limits.contacts                 matches
 //   …        64  x limits.contacts                 events
@@ -14,7 +13,9 @@
 //   …        1   x limits.shapes                   ranks of shapes
 //   …        own.joint_filter                      partners by joints
 //   …        own.broadphase                        lists and trees
-//   …        own.solver                            solver
+//   …        8 + 8 + 4 x room for pairs            pairs, found, sorted
+//   …        own.solver                            solver; over the pairs if it has manifolds
+//   …        own.hits                              hits
 //
 // Offsets are computed by the same walk that sums the size, so the two cannot differ.
 #include "shared/sim/state/scratch.h"
@@ -44,7 +45,6 @@ static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *
            contacts = limits->contacts, offset = 0;
     scratch->bounds = take(base, &offset, shapes * sizeof(cm_aabb));
     scratch->transforms = take(base, &offset, shapes * sizeof(cm_shape_transform));
-    scratch->pairs = take(base, &offset, contacts * sizeof(cm_pair));
     scratch->manifolds = take(base, &offset, contacts * sizeof(cm_manifold));
     scratch->matches = take(base, &offset, contacts * sizeof(cm_contact_match));
     scratch->events = take(base, &offset, contacts * sizeof(carom_contact_event));
@@ -56,7 +56,15 @@ static size_t walk(const carom_limits *limits, const cm_scratch_own *own, char *
     scratch->rank = take(base, &offset, shapes);
     scratch->joint_partners = take(base, &offset, own->joint_filter);
     scratch->broadphase = take(base, &offset, own->broadphase);
+    size_t start = offset, pairs = own->pairs_stay ? contacts : CM_PAIRS_A_CONTACT * contacts;
+    scratch->pair_room = (uint32_t)pairs;
+    scratch->pairs = take(base, &offset, pairs * sizeof(cm_pair));
+    scratch->found = take(base, &offset, pairs * sizeof(cm_pair));
+    scratch->sorted = take(base, &offset, pairs * sizeof(uint32_t));
+    size_t end = offset;
+    offset = own->pairs_stay ? offset : start;
     scratch->solver = take(base, &offset, own->solver);
+    offset = offset > end ? offset : end;
     scratch->hits = take(base, &offset, own->hits);
     return offset;
 }
@@ -74,7 +82,7 @@ void cm_scratch_map(const carom_world *world, cm_scratch *scratch)
     scratch->thin = scratch->rubbing = scratch->pointers = false;
     scratch->active_count = scratch->sleeping_count = 0;
     cm_scratch_own own = {world->own.joint_filter, world->own.broadphase, world->own.solver,
-                          world->own.hits};
+                          world->own.hits, world->own.pairs_stay};
     walk(&world->limits, &own, (char *)world + world->offset.scratch, scratch);
     scratch->active = cm_active(world);
 }

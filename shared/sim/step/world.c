@@ -118,6 +118,7 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
         .broadphase = tree_scratch_size(limits),
         .solver = cm_solver_of((uint32_t)solver->type)->scratch_size(limits, solver),
         .hits = cm_hits_size(limits, def->hit_speed),
+        .pairs_stay = !cm_solver_of((uint32_t)solver->type)->manifolds,
     };
     uint64_t scratch_size = round_up(cm_scratch_size(limits, &own));
     at += scratch_size;
@@ -130,6 +131,7 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
     world->own.broadphase = (uint32_t)own.broadphase;
     world->own.solver = (uint32_t)own.solver;
     world->own.hits = (uint32_t)own.hits;
+    world->own.pairs_stay = own.pairs_stay;
     *size = (size_t)at;
     return true;
 }
