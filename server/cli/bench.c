@@ -521,9 +521,10 @@ static int feel_game(const cm_feel_game *game, const char *conditions, cm_feel_o
 static int bench_feel(int argc, char **argv)
 {
     int64_t seconds = FEEL_S, seeds = FEEL_SEEDS, seed = 1, budget_kbit = 0;
-    const char *conditions = NULL, *names[FEEL_GAMES];
+    const char *conditions = NULL, *sync = "state", *names[FEEL_GAMES];
     uint32_t count = 0;
     const cm_option options[] = {
+        {.name = "sync", .kind = CM_OPTION_TEXT, .value = &sync},
         {.name = "condition", .kind = CM_OPTION_TEXT, .value = &conditions},
         {.name = "seconds", .kind = CM_OPTION_INT, .value = &seconds, .low = 1, .high = 86400},
         {.name = "seeds", .kind = CM_OPTION_INT, .value = &seeds, .low = 1, .high = 1000},
@@ -538,6 +539,10 @@ static int bench_feel(int argc, char **argv)
                                 FEEL_GAMES, &count);
     if (status != CM_STATUS_DONE) {
         return status;
+    }
+    if (strcmp(sync, "state") != 0 && strcmp(sync, "inputs") != 0) {
+        cm_cli_error("bench: feel: --sync %s: expected state or inputs", sync);
+        return CM_STATUS_USAGE;
     }
     if (conditions != NULL && cm_feel_paths_wrong(conditions)) {
         cm_cli_error("bench: feel: --condition %s: expected " CM_FEEL_PATH_NAMES, conditions);
@@ -554,7 +559,8 @@ static int bench_feel(int argc, char **argv)
     cm_feel_options run = {.config = &config,
                            .seed = (uint64_t)seed,
                            .seconds = (uint32_t)seconds,
-                           .budget_kbit = (uint32_t)budget_kbit};
+                           .budget_kbit = (uint32_t)budget_kbit,
+                           .sync_inputs = strcmp(sync, "inputs") == 0};
     for (const cm_feel_game *game = cm_feel_games; game->name != NULL; game++) {
         bool wanted = count == 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -607,7 +613,7 @@ const cm_command cm_bench_command = {
     "       carom bench replay [--seconds N]\n"
     "       carom bench seal [--runs N]\n"
     "       carom bench codec [FILE] [--runs N] [--seed N] [--frames N]\n"
-    "       carom bench feel [GAME...] [--condition NAME,...] [--seconds N] [--seeds N] [--seed N]\n"
+    "       carom bench feel [GAME...] [--sync state|inputs] [--condition NAME,...] [--seconds N] [--seeds N] [--seed N]\n"
     "                        [--budget-kbit N]\n"
     "       carom bench queries [SCENE] [--rays N] [--runs N] [--steps N]\n"
     "\n"
@@ -648,7 +654,8 @@ const cm_command cm_bench_command = {
     "crowd, ball, race (the examples, by their bots), pressing or pressing_again (all by default), a condition\n"
     "perfect, r60 (30+-5 ms and 1% loss each way), r200, r300, asym (150 ms up, 50 down), burst, blackout250, blackout2000, step or mobile (all). --seconds count (" CM_HELP(FEEL_S) "), after six; of\n"
     "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
-    "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers.\n"
+    "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers;\n"
+    "--sync inputs: as if the scene said so.\n"
     "load: not built yet.\n",
     NULL};
 // clang-format on

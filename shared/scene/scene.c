@@ -61,6 +61,17 @@ static bool change_message(cm_scene *scene, const cm_scene_change *change)
     Cm__Scene__Scene *message = scene->message;
     const carom_limits *wanted = &change->limits;
     message->tick_rate = change->tick_rate > 0 ? change->tick_rate : message->tick_rate;
+    if (change->sync_inputs && message->replication == NULL) {
+        message->replication = cm_pool_take(&scene->pool, sizeof *message->replication);
+        if (message->replication == NULL) {
+            return false;
+        }
+        cm__scene__replication__init(message->replication);
+    }
+    if (change->sync_inputs) {
+        message->replication->has_sync = true;
+        message->replication->sync = CM__SCENE__REPLICATION__SYNC__INPUTS;
+    }
     if (wanted->bodies + wanted->shapes + wanted->joints + wanted->contacts == 0) {
         return true;
     }

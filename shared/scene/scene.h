@@ -45,10 +45,11 @@ carom_result cm_scene_unpack(const uint8_t *bytes, size_t size, const carom_allo
 size_t cm_scene_packed_size(const cm_scene *scene);
 void cm_scene_pack(const cm_scene *scene, uint8_t *bytes);
 void cm_scene_free(cm_scene *scene);
-// The same scene with another tick rate or other limits, checked anew; the first stays.
+// The same scene with another tick rate, other limits or exact sync, checked anew; the first stays.
 typedef struct cm_scene_change {
     uint32_t tick_rate;  // 0: the scene's own, as every limit
     carom_limits limits; // of bodies, shapes, joints and contacts
+    bool sync_inputs;    // false: as the scene says
 } cm_scene_change;
 carom_result cm_scene_changed(const cm_scene *scene, const cm_scene_change *change, cm_scene **out,
                               cm_scene_error *error);

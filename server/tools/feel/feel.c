@@ -62,6 +62,12 @@ static carom_result make_worker(run *r)
     cm_scene_error error;
     carom_result result = cm_scene_from_json(r->options->game->scene,
                                              strlen(r->options->game->scene), &r->scene, &error);
+    const cm_scene_change exact = {.sync_inputs = true};
+    cm_scene *own = r->scene;
+    if (result == CAROM_OK && r->options->sync_inputs) {
+        result = cm_scene_changed(own, &exact, &r->scene, &error);
+        cm_scene_free(own);
+    }
     if (result != CAROM_OK) {
         snprintf(r->error, r->error_size, "%s: %s", error.path, error.message);
         return result;

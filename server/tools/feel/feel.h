@@ -18,6 +18,7 @@ typedef struct cm_feel_options {
     uint64_t seed;
     uint32_t seconds;     // that count, after the warm-up
     uint32_t budget_kbit; // 0: the scene's
+    bool sync_inputs;     // exact sync
 } cm_feel_options;
 
 // Millimetres. Of others and of shared bodies (all else that moves) present errors.
