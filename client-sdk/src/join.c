@@ -314,6 +314,7 @@ static void open_keyframe(carom_client *client)
         cm_client_handle(client, welcome);
     }
     cm_control_free(allocator, welcome);
+    client->exact.began_us = inbox.began_us; // the ticks behind it have waited since then
     const uint8_t *bytes;
     size_t size;
     for (size_t at = 0;
@@ -339,6 +340,7 @@ bool cm_client_keyframe(carom_client *client, const cm_control *control, const u
                     ? CM_KEYFRAME_MORE
                     : CM_KEYFRAME_NO_MEMORY;
         inbox->second = second;
+        inbox->began_us = client->now_us;
     } else if (inbox->welcome == NULL || inbox->second != second) {
         return false;
     } else {

@@ -17,6 +17,7 @@ typedef struct cm_keyframe_inbox {
     uint8_t *behind;             // each message with its size (uint32_t) before it
     size_t behind_size, behind_capacity;
     bool second;       // it comes by the second link of a comeback
+    uint64_t began_us; // when the welcome came
     uint64_t heard_us; // when something of it came last
 } cm_keyframe_inbox;   // all zeros: nothing is awaited
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client-sdk/src/state.h"
+#include "shared/wire/input_relay.h"
 #include "tests/unit/counts.h"
 #include "tests/unit/node/away.h"
 #include "tests/unit/node/rig.h"
@@ -128,6 +129,41 @@ Test(exact, every_client_has_the_servers_world)
     cr_expect_gt(predicted, 200);
 }
 
+static const uint8_t *rubbish(void *context, uint32_t player, uint64_t tick)
+{
+    static const uint8_t drives[CAROM_INPUT_MAX] = {0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0x80, 0xbf};
+    (void)player;
+    return tick > *(const uint64_t *)context ? NULL : drives;
+}
+
+// A view that left before a late input came, and arrives behind the confirmed tick, changes
+// nothing.
+Test(exact, a_late_view_changes_nothing_confirmed)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 8, .exact = true, .lossless = true});
+    carom_game *scratch = scratch_of(&a);
+    away_join(&a, 0);
+    away_join(&a, 1);
+    play(&a, 1.0, NULL);
+    cm_predictor *p = a.clients[0]->predictor;
+    uint64_t newest = p->relayed, tick = confirmed(&a, 0);
+    cm_view_header header = {.tick = (uint32_t)tick};
+    const cm_input_relay told = {.tick = tick, .back = 4, .players = 2, .input_size = 11};
+    bool news;
+    header.relay_size = (uint32_t)cm_input_relay_write(&told, rubbish, &tick, header.relay,
+                                                       sizeof header.relay, &news);
+    p->relayed = 0;
+    cr_assert_eq(cm_predictor_relay(p, &header), CM_PACKET_OK);
+    p->relayed = newest;
+    uint64_t corrections = p->stats.reconciles;
+    cm_predictor_follow(p, cm_predictor_tick(p));
+    cr_expect_eq(p->stats.reconciles, corrections);
+    cr_expect_gt(play(&a, 1.0, scratch), 5);
+    cm_game_destroy(scratch);
+    away_free(&a);
+}
+
 // A client that is off by a bit names the tick and, with the keyframe, body and field; it heals,
 // and plays on. The others notice nothing.
 Test(exact, who_differs_is_healed)
@@ -164,6 +200,114 @@ Test(exact, who_differs_is_healed)
         cr_expect_eq(away_client_stats(&a, i).comebacks, 0);
         cr_expect_gt(confirmed(&a, i) + 40, away_client_stats(&a, i).server_tick);
     }
+    away_free(&a);
+}
+
+// Whatever else a server says is checked before a step: the client ends, and its world is what it
+// was.
+Test(exact, a_lying_server_is_not_followed)
+{
+    static const char *const lies[] = {"a gap", "a tick again", "a world change", "ticks to come"};
+    for (uint32_t lie = 0; lie < 4; lie++) {
+        away a;
+        away_make(&a, &(away_def){.seed = 5 + lie, .exact = true, .lossless = true});
+        away_join(&a, 0);
+        play(&a, 0.5, NULL);
+        carom_client *client = a.clients[0];
+        uint8_t *bytes = NULL;
+        size_t size = 0;
+        uint64_t next = confirmed(&a, 0) + 1;
+        carom_reason reason = CAROM_REASON_NONE;
+        for (uint32_t i = 0; i < 2000 && reason == CAROM_REASON_NONE; i++) {
+            uint64_t tick = lie == 0 ? next + 1 : lie == 1 ? next - 1 : next + i;
+            const cm_confirmed_tick empty = {.tick = tick, .hash = 1};
+            uint8_t ticks[64];
+            cm_control said = {.type = CM_CONTROL_CONFIRMED,
+                               .payload = {ticks, cm_confirmed_write(&empty, ticks, sizeof ticks)}};
+            said.type = lie == 2 ? CM_CONTROL_WORLD_CHANGE : said.type;
+            cr_assert_eq(cm_control_encode(&said, NULL, &bytes, &size), CAROM_OK);
+            cm_client_control(client, bytes, size);
+            cm_control_release_bytes(NULL, bytes);
+            reason = carom_client_get_reason(client);
+            cr_assert(lie == 3 || reason != CAROM_REASON_NONE, "%s", lies[lie]);
+        }
+        cr_expect_eq(reason, CAROM_REASON_MALFORMED, "%s", lies[lie]);
+        cr_expect_eq(carom_client_get_state(client), CAROM_CLIENT_IDLE, "%s", lies[lie]);
+        away_free(&a);
+    }
+}
+
+// A view with a body or a public state is refused, and changes nothing.
+Test(exact, a_view_with_bodies_is_refused)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 6, .exact = true, .lossless = true});
+    away_join(&a, 0);
+    play(&a, 0.5, NULL);
+    cm_mirror *mirror = a.clients[0]->mirror;
+    uint64_t hash = cm_game_hash(mirror->game), refused = away_client_stats(&a, 0).packets_refused;
+    cm_view_entry entry = {.index = 3, .generation = 1};
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_view_header header = {.epoch = mirror->epoch,
+                                 .sequence = (uint16_t)(mirror->ack_sequence + 1 + i),
+                                 .tick = (uint32_t)mirror->newest_tick,
+                                 .has_public = i == 1};
+        header.public_size = header.has_public ? 4 : 0;
+        uint8_t bytes[CM_PACKET_MAX];
+        cm_view_writer writer;
+        cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
+        cr_assert(i == 1 || cm_view_writer_put(&writer, &entry,
+                                               cm_view_encode(&mirror->config, NULL, &entry.body)));
+        size_t size = cm_view_writer_end(&writer);
+        cm_client_view(a.clients[0], bytes, size);
+        cr_expect_eq(a.clients[0]->stats.packets_refused, refused + 1 + i);
+    }
+    cr_expect_eq(cm_game_hash(mirror->game), hash);
+    away_free(&a);
+}
+
+// Who asks and asks is welcomed again once in five seconds; nobody else notices.
+Test(exact, a_flood_of_asks_is_answered_rarely)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 7, .exact = true, .lossless = true});
+    away_join(&a, 0);
+    away_join(&a, 1);
+    const cm_control ask = {.type = CM_CONTROL_CONFIRMED, .tick = 9};
+    uint32_t welcomes = 0;
+    uint8_t epoch = a.clients[1]->mirror->epoch, other = a.clients[0]->mirror->epoch;
+    for (uint32_t i = 0; i < 12 * 20; i++) {
+        cm_client_send_control(a.clients[1], &ask);
+        play(&a, 0.05, NULL);
+        welcomes += a.clients[1]->mirror->epoch != epoch;
+        epoch = a.clients[1]->mirror->epoch;
+    }
+    cr_expect_eq(welcomes, 3);
+    cr_expect_eq(carom_client_get_state(a.clients[1]), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(a.clients[0]->mirror->epoch, other);
+    cr_expect_eq(away_client_stats(&a, 1).desyncs, 0);
+    away_free(&a);
+}
+
+// A keyframe in parts: the ticks behind its welcome wait until it is whole, however long that
+// takes.
+Test(exact, a_large_world_comes_in_parts)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 9, .exact = true, .lossless = true, .side = 40});
+    away_connect(&a, 0);
+    for (uint32_t i = 0; i < 1000 && a.clients[0]->keyframe.welcome == NULL; i++) {
+        away_step(&a);
+    }
+    cr_assert_not_null(a.clients[0]->keyframe.welcome);
+    cm_net_partition(a.net, cm_net_last_port(a.net), true);
+    away_run(&a, 11.0);
+    cm_net_partition(a.net, cm_net_last_port(a.net), false);
+    away_until(&a, 0, CAROM_CLIENT_PLAYING);
+    away_run(&a, 1.0);
+    cr_expect_eq(carom_client_get_state(a.clients[0]), CAROM_CLIENT_PLAYING);
+    cr_expect_eq(away_client_stats(&a, 0).desyncs, 0);
+    cr_expect_gt(confirmed(&a, 0), a.clients[0]->mirror->keyframe_tick + 600);
     away_free(&a);
 }
 

@@ -13,7 +13,8 @@
 #include "shared/net/net.h"
 #include "shared/scene/scene_json.h"
 
-static cm_scene *make_scene(uint32_t side, const char *keys)
+// `keys` of the scene, and of its cubes.
+static cm_scene *make_scene(uint32_t side, const char *keys, const char *of)
 {
     char text[1024];
     double spacing = side <= 16 ? 1.5 : 28.0 / side; // inside the bounds
@@ -24,9 +25,9 @@ static cm_scene *make_scene(uint32_t side, const char *keys)
         " \"bodies\": [{\"name\": \"ground\", \"type\": \"static\","
         "   \"shapes\": [{\"plane\": {\"normal\": [0, 1, 0], \"offset\": 0}}]}],"
         " \"arrays\": [{\"name\": \"cube\", \"origin\": [-4, 0.2, -4], \"count\": [%u, 1, %u],"
-        "   \"spacing\": [%g, 1, %g], \"of\": {\"mass\": 0.5,"
+        "   \"spacing\": [%g, 1, %g], \"of\": {%s\"mass\": 0.5,"
         "     \"shapes\": [{\"box\": {\"half_extents\": [0.2, 0.2, 0.2]}}]}}]}",
-        keys, side, side, spacing, spacing);
+        keys, side, side, spacing, spacing, of);
     cm_scene *scene = NULL;
     cm_scene_error error;
     carom_result result = cm_scene_from_json(text, (size_t)size, &scene, &error);
@@ -36,17 +37,18 @@ static cm_scene *make_scene(uint32_t side, const char *keys)
 
 cm_scene *rig_scene(uint32_t side)
 {
-    return make_scene(side, "");
+    return make_scene(side, "", "");
 }
 
 cm_scene *rig_secret_scene(uint32_t side)
 {
-    return make_scene(side, " \"replication\": {\"relay\": false},");
+    return make_scene(side, " \"replication\": {\"relay\": false},", "");
 }
 
 cm_scene *rig_exact_scene(uint32_t side)
 {
-    return make_scene(side, " \"replication\": {\"sync\": \"inputs\"},");
+    return make_scene(side, " \"replication\": {\"sync\": \"inputs\"},",
+                      side <= 8 ? "\"history\": true, " : "");
 }
 
 static void put_float(uint8_t *bytes, float value)

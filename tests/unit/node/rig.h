@@ -11,7 +11,7 @@
 cm_scene *rig_scene(uint32_t side);
 // The same; nobody is told the inputs of others.
 cm_scene *rig_secret_scene(uint32_t side);
-// The same with exact sync.
+// The same with exact sync; where its cubes were is remembered, if they are few.
 cm_scene *rig_exact_scene(uint32_t side);
 // An input of the sandbox.
 void rig_input(uint8_t bytes[CAROM_INPUT_MAX], float x, float z, uint8_t buttons);
