@@ -9,6 +9,9 @@
 // A hash of the state's table of fields: images and encoded worlds of another table are refused.
 uint64_t cm_layout_hash(void);
 
+// carom_world_hash of the rows as they are, whatever was kept of hashes before.
+uint64_t cm_world_hash_anew(const carom_world *world);
+
 // The first field in which two worlds differ, in the order of fields.def.
 typedef struct cm_difference {
     uint64_t tick; // of the first world

@@ -300,6 +300,7 @@ CAROM_API carom_result carom_world_set_softness(carom_world *world, float epsilo
 CAROM_API carom_limits carom_world_limits(const carom_world *world);
 
 /// A hash of everything that can change the future, over values: equal on every architecture.
+/// It costs what changed since the last call: most of it for what moves, nothing for what rests.
 CAROM_API uint64_t carom_world_hash(const carom_world *world);
 
 /// Save and restore: the fast local form (same build, same architecture), the used part of the

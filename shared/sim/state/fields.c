@@ -171,6 +171,10 @@ void *cm_section_change(carom_world *world, cm_section section, uint32_t row)
 {
     if (section == CM_SECTION_body || section == CM_SECTION_shape) {
         cm_row_changes(world, section, row);
+    } else if (section == CM_SECTION_motion) {
+        cm_row_note(world, CM_SECTION_body, row);
+    } else if (section >= CM_CONTACTS_FIRST && section <= CM_POINTS_LAST) {
+        world->hashed.resting = false;
     }
     return row_at(world, section, row);
 }
@@ -278,6 +282,32 @@ void cm_rows_hash(cm_section section, const void *rows, uint32_t count, cm_chain
     default:
         break;
     }
+}
+
+uint64_t cm_contacts_hash(const carom_world *world, const uint32_t *offset, cm_contact_at at,
+                          uint32_t count)
+{
+    const char *rows[CM_SECTION_COUNT];
+    uint64_t sum = 0;
+    for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
+        size_t row = section >= CM_POINTS_FIRST ? at.point : at.row;
+        rows[section] = (const char *)world + offset[section] + row * sections[section].stride;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t points = ((const cm_contact *)rows[CM_SECTION_contact])->point_count;
+        cm_chains c = {{1, 2, 3, 4}};
+#define SECTION(section, type, padding)                                                            \
+    if ((int)CM_SECTION_##section >= (int)CM_CONTACTS_FIRST &&                                     \
+        (int)CM_SECTION_##section <= (int)CM_POINTS_LAST && offset[CM_SECTION_##section] != 0) {   \
+        uint32_t here = (int)CM_SECTION_##section >= (int)CM_POINTS_FIRST ? points : 1;            \
+        hash_rows(CM_SECTION_##section, end_##section - base_##section, sizeof(type),              \
+                  rows[CM_SECTION_##section], here, &c);                                           \
+        rows[CM_SECTION_##section] += here * sizeof(type);                                         \
+    }
+#include "shared/sim/state/fields.def"
+        sum += cm_chains_end(&c);
+    }
+    return sum;
 }
 
 bool cm_row_store(cm_section section, const uint32_t *words, void *row)

@@ -62,10 +62,25 @@ typedef struct cm_chains {
 static inline void cm_chain(uint64_t *link, uint64_t pair)
 {
     uint64_t s = (*link ^ pair) * UINT64_C(0xd6e8feb86659fd93);
-    *link = s << 32 | s >> 32;
+    *link = s << 27 | s >> 37; // not by 32: the signs of two floats would undo each other
+}
+
+// One word of the four, mixed so that sums of such words can be told apart.
+static inline uint64_t cm_chains_end(const cm_chains *chains)
+{
+    uint64_t h = chains->link[0];
+    for (uint32_t i = 1; i < CM_CHAINS; i++) {
+        cm_chain(&h, chains->link[i]);
+    }
+    h = (h ^ h >> 29) * UINT64_C(0xa0761d6478bd642f);
+    return h ^ h >> 32;
 }
 
 // Rows of a section that lie one after the other; a last word without a partner has zero.
 void cm_rows_hash(cm_section section, const void *rows, uint32_t count, cm_chains *chains);
+// The sum of the hashes of contacts that lie one after the other in a list of those offsets, each
+// with its points, of all sections that the world has.
+uint64_t cm_contacts_hash(const carom_world *world, const uint32_t *offset, cm_contact_at at,
+                          uint32_t count);
 
 #endif

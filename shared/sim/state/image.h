@@ -16,12 +16,12 @@
 //                                            (resting.h); of points four times as many rows
 //   …                196 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
-//   …                64  x pages             of bodies, then of shapes: what is known of rows:
-//   which
-//                                            repeat the row before (repeat.h), which changed
-//                                            (awake.h); no state
+//   …                72  x pages             of bodies, then of shapes: what is known of rows:
+//                                            repeats (repeat.h), changes (awake.h); no state
 //   …                1   x limits.bodies     who is active (awake.h); no state
 //   …                16  x limits.bodies     identities (inspect.h); no state
+//   …                8   x limits.bodies     hashes of rows (world_hash.c); no state
+//   …                8   x limits.shapes     likewise of shapes
 //   …                …                       the tree of what rests (collide/rest.h); no state
 //   offset.scratch   offset.scratch_size     scratch of the stages (scratch.h)
 //
@@ -213,7 +213,7 @@ struct carom_world {
         uint32_t rows[CM_SECTION_COUNT];    // of each section; 0: the world has none of it
         uint32_t spare[CM_SECTION_COUNT];   // of contacts: last step's, while there is a step
         uint32_t resting[CM_SECTION_COUNT]; // of contacts, where bodies may sleep
-        uint32_t body_pages, shape_pages, active, identities, rest;
+        uint32_t body_pages, shape_pages, active, identities, body_hashes, shape_hashes, rest;
         uint32_t scratch, scratch_size;
     } offset;
     // The scratch was sized for these; a state that wants more is refused.
@@ -230,6 +230,13 @@ struct carom_world {
     struct {
         uint32_t asleep, reports, slots;
     } known;
+    // Sums kept by the hash (world_hash.c), neither state nor scratch: sums over the slots below
+    // these, and over the contacts at rest, where that one is right.
+    struct {
+        uint64_t body_sum, shape_sum, resting_sum;
+        uint32_t bodies, shapes;
+        bool resting;
+    } hashed;
     // Bytes of it that stages asked for by themselves (cm_scratch_own).
     struct {
         uint32_t joint_filter, broadphase, solver, hits;
@@ -316,6 +323,7 @@ typedef struct cm_page {
     uint64_t asleep;  // bodies: it slept when it was last looked at
     uint64_t reports; // likewise: it is told what contacts do to it
     uint64_t named;   // bodies: its identity is known (cm_identities)
+    uint64_t written; // the hash that is kept of it may be wrong (world_hash.c)
 } cm_page;
 
 // The findings of cm_body_identify on a body.
@@ -338,12 +346,14 @@ static inline void cm_row_note(carom_world *world, cm_section section, uint32_t 
     cm_page *page = cm_pages(world, section) + row / CM_PAGE_ROWS;
     page->noted |= (uint64_t)1 << row % CM_PAGE_ROWS;
     page->moved |= (uint64_t)1 << row % CM_PAGE_ROWS;
+    page->written |= (uint64_t)1 << row % CM_PAGE_ROWS;
     page->named &= ~((uint64_t)1 << row % CM_PAGE_ROWS);
 }
 
 static inline void cm_row_differs(carom_world *world, cm_section section, uint32_t row)
 {
     cm_page *pages = cm_pages(world, section);
+    pages[row / CM_PAGE_ROWS].written |= (uint64_t)1 << row % CM_PAGE_ROWS;
     for (uint32_t i = row; i <= row + 1; i++) { // the row and what may repeat it
         pages[i / CM_PAGE_ROWS].known &= ~((uint64_t)1 << i % CM_PAGE_ROWS);
     }

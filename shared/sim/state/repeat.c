@@ -174,33 +174,48 @@ static bool stand(const cm_page *of, uint64_t used, uint64_t repeats, size_t str
     return same;
 }
 
-// Rows of a page: those that the image holds, and after each those that repeat it.
-static void fill_bodies(cm_body *rows, uint64_t used, uint64_t repeats, const char *from)
+// Rows of a page: those that the image holds, and after each those that repeat it. Returns which
+// are others than before.
+static uint64_t fill_bodies(cm_body *rows, uint64_t used, uint64_t repeats, const char *from)
 {
+    uint64_t written = 0;
     for (uint32_t i = 0; i < CM_PAGE_ROWS && used >> i & 1; i++) {
+        cm_body row;
         if (repeats >> i & 1) {
             const cm_body *last = &rows[i] - 1; // of the page before, where i is 0
-            rows[i] = *last;
-            rows[i].first_shape = next_body_word(last);
+            row = *last;
+            row.first_shape = next_body_word(last);
         } else {
-            memcpy(&rows[i], from, sizeof rows[i]);
-            from += sizeof rows[i];
+            memcpy(&row, from, sizeof row);
+            from += sizeof row;
+        }
+        if (memcmp(&rows[i], &row, sizeof row) != 0) {
+            rows[i] = row;
+            written |= (uint64_t)1 << i;
         }
     }
+    return written;
 }
 
-static void fill_shapes(cm_shape *rows, uint64_t used, uint64_t repeats, const char *from)
+static uint64_t fill_shapes(cm_shape *rows, uint64_t used, uint64_t repeats, const char *from)
 {
+    uint64_t written = 0;
     for (uint32_t i = 0; i < CM_PAGE_ROWS && used >> i & 1; i++) {
+        cm_shape row;
         if (repeats >> i & 1) {
             const cm_shape *last = &rows[i] - 1; // of the page before, where i is 0
-            rows[i] = *last;
-            rows[i].body = next_shape_word(last);
+            row = *last;
+            row.body = next_shape_word(last);
         } else {
-            memcpy(&rows[i], from, sizeof rows[i]);
-            from += sizeof rows[i];
+            memcpy(&row, from, sizeof row);
+            from += sizeof row;
+        }
+        if (memcmp(&rows[i], &row, sizeof row) != 0) {
+            rows[i] = row;
+            written |= (uint64_t)1 << i;
         }
     }
+    return written;
 }
 
 // Of a page of bodies, or, where shapes changed, of all.
@@ -229,13 +244,9 @@ const char *cm_repeat_take(carom_world *world, cm_section section, const char *f
             of->noted |= used;
             of->moved |= used;
             forget_names(world, section, page);
-            if (repeats == 0) {
-                memcpy(to, from, (size_t)__builtin_popcountll(used) * stride);
-            } else if (section == CM_SECTION_body) {
-                fill_bodies((cm_body *)to, used, repeats, from);
-            } else {
-                fill_shapes((cm_shape *)to, used, repeats, from);
-            }
+            of->written |= section == CM_SECTION_body
+                               ? fill_bodies((cm_body *)to, used, repeats, from)
+                               : fill_shapes((cm_shape *)to, used, repeats, from);
             of[1].known &= ~(uint64_t)1; // what is not the last row of this page any more
         }
         of->repeats = repeats;

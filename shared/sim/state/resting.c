@@ -63,6 +63,7 @@ static void copy_contact(carom_world *world, const cm_contact_rows *to, cm_conta
 typedef struct transfer {
     const cm_contact_rows *from, *to;
     bool active, all; // which go: those that have an active body, or have none; all of them
+    int sum;          // what one that goes is to the hash of those at rest: 1, 0 or -1
 } transfer;
 
 static inline bool goes(const carom_world *world, const transfer *t, const cm_contact *contact)
@@ -99,6 +100,10 @@ static void merge(carom_world *world, const transfer *t, cm_contact_at count,
         write.row--;
         write.point -= contact->point_count;
         copy_contact(world, t->to, write, t->from, read, contact->point_count);
+        if (t->sum != 0) {
+            uint64_t hash = cm_contacts_hash(world, t->from->offset, read, 1);
+            world->hashed.resting_sum += t->sum > 0 ? hash : 0 - hash;
+        }
         if (moves != NULL) {
             moves->enter(moves->context, write.row);
         }
@@ -179,20 +184,23 @@ void cm_contacts_enter(carom_world *world, const cm_contact_rows *to, bool leave
                        const cm_contact_moves *moves)
 {
     cm_contact_rows rest = resting_rows(world);
-    run_transfer(world, &(transfer){&rest, to, true, false}, leave, moves);
+    int sum = leave ? -(int)world->hashed.resting : 0;
+    run_transfer(world, &(transfer){&rest, to, true, false, sum}, leave, moves);
 }
 
 void cm_contacts_wake(carom_world *world, bool all)
 {
     cm_contact_rows rest = resting_rows(world), others = other_rows(world);
-    run_transfer(world, &(transfer){&rest, &others, true, all}, true, NULL);
+    int sum = -(int)world->hashed.resting;
+    run_transfer(world, &(transfer){&rest, &others, true, all, sum}, true, NULL);
 }
 
 void cm_contacts_rest(carom_world *world)
 {
     cm_contact_rows rest = resting_rows(world), others = other_rows(world);
     if (can_rest(world)) {
-        run_transfer(world, &(transfer){&others, &rest, false, false}, true, NULL);
+        int sum = world->hashed.resting;
+        run_transfer(world, &(transfer){&others, &rest, false, false, sum}, true, NULL);
     }
 }
 

@@ -335,6 +335,7 @@ carom_result carom_world_decode(carom_world *world, const void *bytes, size_t si
     CM_FIELD(check_form(&f, world, bytes, size), "bytes", "a sound world that fits this one");
     world->state = f.state;
     world->resting.rows = world->resting.points = 0;
+    world->hashed.resting = false;
     for (int section = CM_SECTION_motion; section < CM_SECTION_COUNT; section++) {
         uint32_t rows = cm_section_rows(world, (cm_section)section);
         for (uint32_t row = 0; row < rows; row++) {

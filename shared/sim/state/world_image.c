@@ -1,4 +1,4 @@
-// Save, restore and hash of a world: the fast local form, and the proof that two states are one.
+// Save and restore of a world: the fast local form.
 //
 // A save is the header below, the world's own fields, then the used prefix of each array, each
 // copied as it lies in memory; of bodies and shapes only the rows that do not repeat the row before
@@ -19,10 +19,8 @@
 //                               repeat: repeat.h), the world's sections of contacts and of points
 //                               (contact.h), those at rest last, joint 196, rule 20
 //
-// Typical: 400 bodies, 200 kB, where all are alike 110; saved once a tick, restored once a rewind,
-// hashed once a tick.
+// Typical: 400 bodies, 200 kB, where all are alike 110; saved once a tick, restored once a rewind.
 #include "shared/base/assert.h"
-#include "shared/base/hash.h"
 #include "shared/sim/state/awake.h"
 #include "shared/sim/state/check.h"
 #include "shared/sim/state/fields.h"
@@ -212,6 +210,17 @@ static const char *take(void *to, const char *from, size_t size)
     return from + size;
 }
 
+// Contacts at rest, most of which are there already.
+static const char *take_resting(carom_world *world, int section, const char *from, size_t size)
+{
+    void *to = cm_contact_row(world, (cm_section)section, true, 0, 0);
+    if (size > 0 && memcmp(to, from, size) != 0) {
+        memcpy(to, from, size);
+        world->hashed.resting = false;
+    }
+    return from + size;
+}
+
 // Rows of motion: which of them change is noted.
 static const char *take_motions(carom_world *world, const char *from)
 {
@@ -241,6 +250,9 @@ static const char *take_rows(carom_world *world, const save_header *header,
 {
     const cm_world_state before = world->state;
     world->state = *state;
+    if (world->resting.rows != header->resting_rows) {
+        world->hashed.resting = false;
+    }
     world->resting.rows = header->resting_rows;
     world->resting.points = header->resting_points;
     note_lost(world, &before);
@@ -254,8 +266,7 @@ static const char *take_rows(carom_world *world, const save_header *header,
         from =
             take(cm_rows(world, (cm_section)section), from, rows_at_hand(world, section) * stride);
         if (is_of_contacts(section)) {
-            from = take(cm_contact_row(world, (cm_section)section, true, 0, stride), from,
-                        rows_at_rest(world, section) * stride);
+            from = take_resting(world, section, from, rows_at_rest(world, section) * stride);
         }
     }
     cm_bodies_look(world); // contacts were saved where they belong
@@ -288,62 +299,4 @@ carom_result carom_world_restore(carom_world *world, const void *image, size_t s
     world->sleep_event_count = 0;
     world->hit_event_count = 0;
     return CAROM_OK;
-}
-
-static void hash_row(cm_chains *c, cm_section section, const void *row)
-{
-    cm_rows_hash(section, row, 1, c);
-}
-
-static void hash_contacts(cm_chains *c, const carom_world *world, cm_section section)
-{
-    uint32_t stride = cm_section_stride(section);
-    cm_contact_run run = {0};
-    while (cm_has_rows(world, section) && cm_contacts_next(world, &run)) {
-        bool points = section >= CM_POINTS_FIRST;
-        uint32_t row = points ? run.point : run.row, rows = points ? run.points : run.rows;
-        cm_rows_hash(section, cm_contact_row(world, section, run.resting, row, stride), rows, c);
-    }
-}
-
-uint64_t carom_world_hash(const carom_world *world)
-{
-    const cm_world_state all = cm_whole_state(world), *state = &all;
-    cm_chains hash = {{1, 2, 3, 4}};
-    hash_row(&hash, CM_SECTION_world, state);
-    for (uint32_t i = 0; i < state->body_slots; i++) {
-        const cm_body *body = &cm_bodies(world)[i];
-        if (body->alive) {
-            hash_row(&hash, CM_SECTION_motion, &cm_motions(world)[i]);
-            hash_row(&hash, CM_SECTION_body, body);
-        } else {
-            // Of a dead slot only the generation can change the future.
-            cm_chain(&hash.link[0], body->generation);
-        }
-    }
-    for (uint32_t i = 0; i < state->shape_slots; i++) {
-        const cm_shape *shape = &cm_shapes(world)[i];
-        if (shape->alive) {
-            hash_row(&hash, CM_SECTION_shape, shape);
-        } else {
-            cm_chain(&hash.link[0], shape->generation);
-        }
-    }
-    for (int section = CM_CONTACTS_FIRST; section <= CM_POINTS_LAST; section++) {
-        hash_contacts(&hash, world, (cm_section)section);
-    }
-    for (uint32_t i = 0; i < state->joint_slots; i++) {
-        const cm_joint *joint = &cm_joints(world)[i];
-        if (joint->alive) {
-            hash_row(&hash, CM_SECTION_joint, joint);
-        } else {
-            cm_chain(&hash.link[0], joint->generation);
-        }
-    }
-    cm_rows_hash(CM_SECTION_rule, cm_rules(world), state->rule_count, &hash);
-    cm_hash whole = cm_hash_begin(CM_WORLD_MAGIC);
-    for (uint32_t i = 0; i < CM_CHAINS; i++) {
-        cm_hash_u64(&whole, hash.link[i]);
-    }
-    return cm_hash_end(&whole);
 }

@@ -110,6 +110,10 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
     at = round_up(at + limits->bodies);
     world->offset.identities = (uint32_t)at;
     at = round_up(at + limits->bodies * sizeof(cm_identity));
+    world->offset.body_hashes = (uint32_t)at;
+    at = round_up(at + limits->bodies * sizeof(uint64_t));
+    world->offset.shape_hashes = (uint32_t)at;
+    at = round_up(at + limits->shapes * sizeof(uint64_t));
     world->offset.rest = (uint32_t)at;
     at = round_up(at + cm_rest_size(limits));
     uint64_t scratch = at;
