@@ -7,6 +7,7 @@
 
 #define TELL_EVERY_US 250000u
 #define LEAVING_US    2000000u // for a goodbye to arrive; then the place is another's
+#define DIFFERS_US    5000000u // between two lines that a client's world differs
 // Of one client: as much as its budget lets it say at once. After a pause of the network, or by
 // another connection, all that it could not say comes together; a room takes a share of it a tick.
 #define WAITING_MAX (32u * CM_SESSION_PAUSE_S * (CAROM_MESSAGE_MAX + 16u))
@@ -255,6 +256,10 @@ static void tell_rooms(cm_clients *clients, cm_client *client)
 static void differs(cm_clients *clients, cm_client *client, uint64_t tick)
 {
     client->session.differs = tick;
+    if (clients->now_us < client->differs_us) {
+        return; // who floods does not fill the log
+    }
+    client->differs_us = clients->now_us + DIFFERS_US;
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "player differs");
     cm_line_uint(&line, "player", client->session.player);

@@ -26,6 +26,7 @@ typedef struct cm_client {
     uint64_t network;      // that it comes from: cm_address_network
     uint64_t leaving_us;   // since when it is LEAVING
     uint64_t rooms_us;     // when it may ask for the rooms again
+    uint64_t differs_us;   // when it is logged again that its world differs
     uint64_t told_end_us;  // when the server ends, as it was told; 0: it was not
     cm_roster *roster;     // of its room, while JOINING or JOINED; else NULL
     cm_control *hello;     // while CONNECTED: to be answered when the room can; else NULL
