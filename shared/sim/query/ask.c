@@ -48,7 +48,7 @@ static carom_result set_ray(cm_query *query, const carom_ray *ray, bool check)
 }
 
 // A box about the shape where it stands, and the shape as a solid there.
-static carom_result set_shape(cm_query *query, const carom_shape_def *def, cm_aabb *box)
+static carom_result set_shape(cm_query *query, const carom_shape_def *def, bool check, cm_aabb *box)
 {
     cm_shape shape;
     if ((unsigned)def->type > CAROM_SHAPE_HULL || def->type == CAROM_SHAPE_PLANE ||
@@ -64,6 +64,9 @@ static carom_result set_shape(cm_query *query, const carom_shape_def *def, cm_aa
     plain.half_extents = def->half_extents;
     plain.hull = def->type == CAROM_SHAPE_HULL ? def->hull : NULL;
     CM_TRY(cm_shape_from_def(&plain, &shape, NULL));
+    if (check) {
+        return CAROM_OK;
+    }
     const cm_shape_transform transform = {shape.position, cm_mat3_from_quat(shape.orientation),
                                           plain.hull};
     *box = cm_shape_box(&shape, &transform);
@@ -72,11 +75,15 @@ static carom_result set_shape(cm_query *query, const carom_shape_def *def, cm_aa
     return CAROM_OK;
 }
 
-static carom_result set_cast(cm_query *query, const carom_shape_def *def, carom_vec3 translation)
+static carom_result set_cast(cm_query *query, const carom_shape_def *def, carom_vec3 translation,
+                             bool check)
 {
     cm_aabb box;
-    CM_TRY(set_shape(query, def, &box));
+    CM_TRY(set_shape(query, def, check, &box));
     CM_TRY(set_way(query, translation));
+    if (check) {
+        return CAROM_OK;
+    }
     carom_vec3 middle = cm_scale(0.5f, cm_add(box.lower, box.upper));
     carom_vec3 up = cm_sub(box.upper, middle), down = cm_sub(middle, box.lower);
     carom_vec3 half = cm_vec(cm_max(up.x, down.x), cm_max(up.y, down.y), cm_max(up.z, down.z));
@@ -84,19 +91,25 @@ static carom_result set_cast(cm_query *query, const carom_shape_def *def, carom_
     return CAROM_OK;
 }
 
-static carom_result set_overlap(cm_query *query, const carom_shape_def *def)
+static carom_result set_overlap(cm_query *query, const carom_shape_def *def, bool check)
 {
     cm_aabb box;
-    CM_TRY(set_shape(query, def, &box));
+    CM_TRY(set_shape(query, def, check, &box));
+    if (check) {
+        return CAROM_OK;
+    }
     query->probe = cm_probe_around(box.lower, box.upper);
     query->most = 0.0f;
     return CAROM_OK;
 }
 
-static carom_result set_point(cm_query *query, carom_vec3 point, float max_distance)
+static carom_result set_point(cm_query *query, carom_vec3 point, float max_distance, bool check)
 {
     CM_TRY(cm_check_vec(point, CAROM_POSITION_MAX));
     CM_TRY(cm_check_float(max_distance, 0.0f, CAROM_POSITION_MAX));
+    if (check) {
+        return CAROM_OK;
+    }
     query->mover.solid = cm_query_solid_point();
     query->mover.line.origin = cm_d3_from(point);
     query->probe = cm_probe_around(point, point);
@@ -112,11 +125,11 @@ static carom_result set_question(cm_query *query, const questions *all, uint32_t
     case CM_QUERY_RAY:
         return set_ray(query, &all->rays[i], check);
     case CM_QUERY_CAST:
-        return set_cast(query, &all->shapes[i], all->translations[i]);
+        return set_cast(query, &all->shapes[i], all->translations[i], check);
     case CM_QUERY_OVERLAP:
-        return set_overlap(query, &all->shapes[i]);
+        return set_overlap(query, &all->shapes[i], check);
     default:
-        return set_point(query, all->points[i], all->max_distance);
+        return set_point(query, all->points[i], all->max_distance, check);
     }
 }
 

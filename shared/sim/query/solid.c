@@ -51,7 +51,7 @@ cm_query_solid cm_query_solid_point(void)
     return (cm_query_solid){.kind = CM_SOLID_POINT};
 }
 
-static cm_d3 box_support(const cm_query_solid *solid, cm_d3 d)
+static inline cm_d3 box_support(const cm_query_solid *solid, cm_d3 d)
 {
     const cm_d3 *axes = &solid->axes.x;
     cm_d3 p = cm_d3_of(0.0, 0.0, 0.0);
@@ -78,7 +78,8 @@ static cm_d3 hull_support(const cm_query_solid *solid, cm_d3 d)
     return cm_dmat_mul(&solid->axes, cm_d3_from(hull->vertices[best]));
 }
 
-cm_d3 cm_query_solid_support(const cm_query_solid *solid, cm_d3 d)
+// The core's farthest point along d, from the position. Not of a half-space.
+static inline cm_d3 support(const cm_query_solid *solid, cm_d3 d)
 {
     const cm_d3 none = {0.0, 0.0, 0.0};
     if (solid->kind == CM_SOLID_BOX) {
@@ -109,11 +110,11 @@ typedef struct simplex {
 } simplex;
 
 // False where the support is there already.
-static bool add_support(simplex *s, const cm_query_solid *a, cm_d3 shift, const cm_query_solid *b,
-                        cm_d3 toward)
+static inline bool add_support(simplex *s, const cm_query_solid *a, cm_d3 shift,
+                               const cm_query_solid *b, cm_d3 toward)
 {
-    cm_d3 on_b = cm_query_solid_support(b, toward);
-    cm_d3 on_a = cm_d3_add(cm_query_solid_support(a, cm_d3_scale(-1.0, toward)), shift);
+    cm_d3 on_b = support(b, toward);
+    cm_d3 on_a = cm_d3_add(support(a, cm_d3_scale(-1.0, toward)), shift);
     cm_d3 p = cm_d3_sub(on_a, on_b);
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->points[i].x == p.x && s->points[i].y == p.y && s->points[i].z == p.z) {
@@ -141,7 +142,7 @@ static cm_d3 reduce(const simplex *s, simplex *to)
 
 static cm_query_gap over_half_space(const cm_query_solid *a, cm_d3 shift, const cm_query_solid *b)
 {
-    cm_d3 lowest = cm_d3_add(cm_query_solid_support(a, cm_d3_scale(-1.0, b->normal)), shift);
+    cm_d3 lowest = cm_d3_add(support(a, cm_d3_scale(-1.0, b->normal)), shift);
     double height = cm_d3_dot(b->normal, lowest) - b->offset;
     return (cm_query_gap){height - a->radius, b->normal, cm_d3_mad(lowest, -height, b->normal)};
 }

@@ -31,8 +31,6 @@ bool cm_query_solid_make(const cm_shape *shape, const cm_shape_transform *transf
                          cm_query_solid *solid);
 // A point.
 cm_query_solid cm_query_solid_point(void);
-// The core's farthest point along d, from the position. Not of a half-space.
-cm_d3 cm_query_solid_support(const cm_query_solid *solid, cm_d3 d);
 
 // The gap between two solids, radii counted.
 typedef struct cm_query_gap {
