@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define CONNECT_TIMEOUT_MS 5000u
-#define PREDICT_RADIUS     4.0f
+#define BUDGET_MAX         1000000u // us, and ns a body
 #define LEAVE_TIMEOUT_US   1000000u
 #define JOIN_FACTOR        3u     // of the time to connect: a welcome is large, paths lose
 #define TIMEOUT_MS         15000u // nothing received while playing
@@ -33,7 +33,7 @@ carom_client_def carom_default_client_def(void)
     def.timeout_ms = TIMEOUT_MS;
     def.unstable_ms = UNSTABLE_MS;
     def.reconnect = true;
-    def.predict_radius = PREDICT_RADIUS;
+    def.predict_budget_us = CM_PREDICT_BUDGET_US;
     def.smoothing_s = CM_SMOOTHING_S;
     def.snap_distance = CM_SNAP_M;
     return def;
@@ -90,10 +90,13 @@ static carom_result check_def(const carom_client_def *def)
     if (def->room != NULL && !cm_text_is_printable(def->room, CAROM_ROOM_NAME_MAX)) {
         return refuse(def, "room", "printable UTF-8 of at most 31 bytes");
     }
-    if (!(def->predict_radius >= 0.0f && def->predict_radius <= 1.0e6f)) { // also refuses NaN
-        return refuse(def, "predict_radius", "0 to 1e6 m");
+    if (def->predict_budget_us > BUDGET_MAX) {
+        return refuse(def, "predict_budget_us", "0 to 1,000,000 us");
     }
-    if (!(def->smoothing_s >= 0.0f && def->smoothing_s <= 10.0f)) {
+    if (def->predict_cost_ns > BUDGET_MAX) {
+        return refuse(def, "predict_cost_ns", "0 to 1,000,000 ns");
+    }
+    if (!(def->smoothing_s >= 0.0f && def->smoothing_s <= 10.0f)) { // also refuses NaN
         return refuse(def, "smoothing_s", "0 to 10 s");
     }
     if (!(def->snap_distance >= 0.0f && def->snap_distance <= 1.0e6f)) {

@@ -96,12 +96,16 @@ static void welcome(carom_client *client, const cm_control *control)
     }
     bool built = cm_interp_init(&client->interp, allocator, client->mirror->slots);
     if (built && (client->def.predict || client->mirror->exact)) {
-        client->predictor = cm_predictor_create(allocator, client->mirror, &client->interp,
-                                                &client->inputs, client->def.predict_radius);
+        client->predictor =
+            cm_predictor_create(allocator, client->mirror, &client->interp, &client->inputs);
         built = client->predictor != NULL;
     }
     if (client->predictor != NULL) {
         client->predictor->events = &client->events;
+        client->predictor->budget_us = client->def.predict_budget_us;
+        if (client->def.predict_cost_ns > 0) {
+            client->predictor->cost_ns = client->def.predict_cost_ns;
+        }
         client->predictor->smoothing_s = client->def.smoothing_s;
         client->predictor->snap_m = client->def.snap_distance;
     }

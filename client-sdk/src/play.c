@@ -6,9 +6,11 @@
 // not settled is sent again with the next packet, and on a path that loses or jitters also between
 // two ticks: 40 bytes more against a tick of lead. Typical: 60 to 120 packets a second, each with
 // the 14 newest inputs at 200 ms of round trip.
+#include "client-sdk/src/nearby.h"
 #include "client-sdk/src/state.h"
 
 #include <string.h>
+#include <time.h>
 
 #define AHEAD_MAX   (CM_INPUT_TICKS - 1u) // ticks that the inputs may run ahead in one go
 #define FRAME_S     0.02                  // between two updates: what the clock's lead covers
@@ -209,6 +211,14 @@ static void send_if_due(carom_client *client, uint64_t made)
     send_inputs(client);
 }
 
+// Of this machine, for what steps cost: nothing else of the client reads a clock.
+static double time_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1.0e6 + (double)now.tv_nsec * 1.0e-3;
+}
+
 static void predict(carom_client *client, double elapsed)
 {
     cm_predictor *predictor = client->predictor;
@@ -225,11 +235,17 @@ static void predict(carom_client *client, double elapsed)
         age = clock - (double)carom_game_tick(client->mirror->game);
     }
     cm_predictor_refill(predictor, elapsed, age);
+    uint64_t steps = predictor->stats.steps;
+    bool measures = client->def.predict_cost_ns == 0;
+    double from_us = measures ? time_us() : 0.0;
     if (client->mirror->exact) {
         cm_predictor_follow(predictor, tick);
     } else {
         cm_predictor_reconcile(predictor, tick);
         cm_predictor_advance(predictor, tick);
+    }
+    if (measures) {
+        cm_nearby_measure(predictor, time_us() - from_us, predictor->stats.steps - steps);
     }
     cm_predictor_smooth(predictor, (double)(client->now_us - client->played_us) * 1.0e-6);
     const cm_predict_stats *stats = &predictor->stats;

@@ -45,7 +45,7 @@ const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick)
 }
 
 cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mirror *mirror,
-                                  const cm_interp *interp, const cm_input_log *log, float radius)
+                                  const cm_interp *interp, const cm_input_log *log)
 {
     cm_predictor *p = cm_memory_take(allocator, sizeof *p);
     if (p == NULL) {
@@ -55,7 +55,8 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
     p->mirror = mirror;
     p->interp = interp;
     p->log = log;
-    p->radius = radius;
+    p->budget_us = CM_PREDICT_BUDGET_US;
+    p->cost_ns = CM_PREDICT_COST_NS;
     p->smoothing_s = CM_SMOOTHING_S;
     p->snap_m = CM_SNAP_M;
     uint32_t half_second = mirror->tick_rate / 2 + 1;
@@ -64,7 +65,8 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
                                                  : CM_PREDICT_TICKS;
     p->structure = mirror->structure;
     p->slots = cm_memory_take(allocator, mirror->slots * sizeof *p->slots);
-    if (p->slots == NULL ||
+    p->near = cm_memory_take(allocator, mirror->slots * sizeof *p->near);
+    if (p->slots == NULL || p->near == NULL ||
         cm_game_create(mirror->scene, mirror->module, cm_game_seed(mirror->game), allocator,
                        &p->game) != CAROM_OK) {
         cm_predictor_destroy(p);
@@ -95,6 +97,7 @@ void cm_predictor_destroy(cm_predictor *p)
     if (p->game != NULL) {
         cm_game_destroy(p->game);
     }
+    cm_memory_give(allocator, p->near);
     cm_memory_give(allocator, p->slots);
     cm_memory_give(allocator, p);
 }
@@ -189,6 +192,7 @@ void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
 {
     double rate = p->mirror->tick_rate;
     double reach = p->ring - 1.0; // of the states kept
+    p->age = age;
     double most = age + FEW < reach ? age + FEW : reach;
     p->most = most < STEPS_MIN ? STEPS_MIN : most;
     double full = 2.0 * p->most;

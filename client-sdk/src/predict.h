@@ -1,7 +1,8 @@
 // Prediction: a second game that runs ahead of the server with the world's own step, and goes back
 // to a tick by shared/room/timeline.h, as the server's rooms do.
 //
-// The bodies near the player's own are simulated; the others stand still where the mirror has them.
+// The bodies near the player's own are simulated, as many as the budget of a frame pays for
+// (nearby.h); the others stand still where the mirror has them.
 // Each tick's state is kept until the server's view of that tick comes. If the view agrees (within
 // the quantisation) nothing is done; if it differs, that tick's state is restored and corrected,
 // and exactly the ticks since then are stepped again, as far as the states kept reach: 2 s at 60
@@ -28,7 +29,9 @@
 #define CM_PREDICT_TICKS_MIN 128u
 #define CM_SMOOTHING_S       0.04f // unless the client says otherwise
 #define CM_SNAP_M            2.0f
-#define CM_INPUT_TICKS       512u // own inputs remembered
+#define CM_PREDICT_BUDGET_US 2000u
+#define CM_PREDICT_COST_NS   1000u // a body and step, until it is measured
+#define CM_INPUT_TICKS       512u  // own inputs remembered
 
 // Own inputs by tick; a tick that has none of its own has the last one before it.
 typedef struct cm_input_log {
@@ -43,7 +46,8 @@ typedef struct cm_place {
 } cm_place;
 
 typedef struct cm_predict_slot {
-    uint8_t simulated;   // else it stands still
+    uint8_t simulated;       // else it stands still
+    bool is_chosen, touches; // while it is chosen what is simulated: it is; it touches the own body
     uint8_t blocked;     // a player's body that holds its place on the server: it stands still here
     uint8_t smooth;      // an offset is being worn off
     uint8_t was;         // type of the body on the server
@@ -59,6 +63,11 @@ typedef struct cm_predict_slot {
     carom_vec3 offset;   // shown minus simulated
     carom_quat turn;     // shown = turn x simulated
 } cm_predict_slot;
+
+typedef struct cm_near {
+    float distance;
+    uint32_t slot;
+} cm_near;
 
 typedef struct cm_shown {
     uint64_t tick;
@@ -81,7 +90,10 @@ typedef struct cm_predictor {
     carom_game *game;
     cm_timeline *timeline; // the game's: inputs and states by tick
     carom_world *world;
-    float radius;
+    double budget_us, cost_ns; // of a frame; of a body's step
+    double age;                // ticks of a view when it comes
+    uint32_t simulated;        // bodies, besides the own one
+    cm_near *near;             // room for a row of each slot
     float smoothing_s, snap_m; // of jumps that corrections cause
     bool ready;                // a state exists
     bool rebuild;              // the next view starts anew from the mirror
@@ -107,7 +119,7 @@ const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick);
 
 // Everything given must outlive the predictor. NULL without memory.
 cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mirror *mirror,
-                                  const cm_interp *interp, const cm_input_log *log, float radius);
+                                  const cm_interp *interp, const cm_input_log *log);
 void cm_predictor_destroy(cm_predictor *predictor);
 
 // `elapsed` ticks passed since the last update; a view is `age` ticks old when it comes.

@@ -10,7 +10,7 @@
 // one is not known, and without it the prediction would push that body away. The server says that
 // it rests: so it stands still here, until a view says that it moves or the own body has gone
 // elsewhere. Typical: 30 views a second, 50 bodies simulated of 400.
-#include "client-sdk/src/predict.h"
+#include "client-sdk/src/nearby.h"
 
 #include <string.h>
 
@@ -20,7 +20,8 @@
 #define BLOCK         64u   // bodies read at once
 #define DOUBT_S       0.25f // that a body at rest may differ
 #define LET_GO_M      0.5f  // from where the own body pushed a blocked one
-#define LEAVE_FACTOR  1.25f // of the radius
+#define LEAVE_FACTOR  1.25f // of the distance: who is simulated stays so for longer
+#define TOUCHED_MAX   32u   // contacts of the own body
 #define GONE_S        0.5f  // that a body may be there in the mirror alone, or here alone
 #define CARRY_S       0.25f // a neighbour, from its view to the predicted tick
 #define REST_SPEED    0.05f // m/s, rad/s
@@ -261,59 +262,55 @@ static carom_vec3 place_of(const carom_world *world, carom_body_id id)
     return state.position;
 }
 
-// Places round which bodies are simulated: the own body's, where it will be, and those of the
-// players whose inputs are relayed, who push what is near them.
-typedef struct middles {
-    uint32_t count;
-    carom_vec3 at[CAROM_PLAYERS_MAX + 1];
-} middles;
-
-static middles find_middles(const cm_predictor *p, carom_vec3 here, carom_vec3 ahead)
+// Lists the bodies that might be simulated, nearest first.
+static uint32_t list_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead)
 {
-    middles m = {.count = 2, .at = {here, ahead}};
-    uint64_t others = p->relayed > 0 ? cm_game_players(p->mirror->game) : 0;
-    for (others &= ~(UINT64_C(1) << p->mirror->player); others != 0; others &= others - 1) {
-        carom_body_id id = cm_game_player_body(p->mirror->game, (uint32_t)__builtin_ctzll(others));
-        carom_body_state state;
-        if (carom_body_get(p->mirror->world, id, &state) == CAROM_OK) {
-            m.at[m.count++] = state.position;
+    const carom_world *world = p->mirror->world;
+    const cm_middles m = cm_nearby_middles(p, place_of(world, own), ahead);
+    uint32_t slots = carom_world_body_slots(world), count = 0;
+    for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
+        cm_predict_slot *slot = &p->slots[i];
+        slot->is_chosen = slot->touches = false;
+        if (slot->generation != 0 && slot->was == CAROM_BODY_DYNAMIC && i != own.index) {
+            carom_body_id id = {i, slot->generation};
+            carom_vec3 place = place_of(slot->simulated ? p->world : world, id);
+            float far = cm_nearby_distance(&m, place);
+            p->near[count++] = (cm_near){slot->simulated ? far / LEAVE_FACTOR : far, i};
         }
     }
-    return m;
-}
-
-static bool is_near(const middles *m, carom_vec3 place, float radius)
-{
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (cm_length_squared(cm_sub(place, m->at[i])) < radius * radius) {
-            return true;
+    carom_body_contact touched[TOUCHED_MAX];
+    uint32_t contacts = carom_body_contacts(p->world, own, touched, TOUCHED_MAX);
+    for (uint32_t i = 0; i < contacts && i < TOUCHED_MAX; i++) {
+        if (touched[i].other_body.index < p->mirror->slots) {
+            p->slots[touched[i].other_body.index].touches = true;
         }
     }
-    return false;
+    for (uint32_t i = 0; i < count; i++) {
+        p->near[i].distance = p->slots[p->near[i].slot].touches ? 0.0f : p->near[i].distance;
+    }
+    cm_nearby_order(p->near, count);
+    return count;
 }
 
 // Returns true where a moving body came in: its motion since the view has to be stepped.
 static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, uint64_t newest)
 {
-    const carom_world *world = p->mirror->world;
-    carom_vec3 here = place_of(world, own);
-    uint32_t slots = carom_world_body_slots(world);
+    uint32_t count = list_near(p, own, ahead), room = cm_nearby_room(p);
     bool moving = false;
-    const middles m = find_middles(p, here, ahead);
-    for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
+    p->simulated = count < room ? count : room;
+    for (uint32_t i = 0; i < p->simulated; i++) {
+        p->slots[p->near[i].slot].is_chosen = true;
+    }
+    for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
-        if (slot->generation == 0 || slot->was != CAROM_BODY_DYNAMIC || i == own.index) {
+        if (slot->generation == 0 || slot->was != CAROM_BODY_DYNAMIC || i == own.index ||
+            slot->is_chosen == (slot->simulated != 0)) {
             continue;
         }
         carom_body_id id = {i, slot->generation};
-        carom_vec3 place = place_of(slot->simulated ? p->world : world, id);
-        float radius = slot->simulated ? p->radius * LEAVE_FACTOR : p->radius;
-        bool near = is_near(&m, place, radius);
-        if (near != (slot->simulated != 0)) {
-            switch_body(p, id, near, newest);
-            moving = moving ||
-                     (near && !(p->mirror->bodies[i].known && p->mirror->bodies[i].pose.at_rest));
-        }
+        switch_body(p, id, slot->is_chosen, newest);
+        moving = moving || (slot->is_chosen &&
+                            !(p->mirror->bodies[i].known && p->mirror->bodies[i].pose.at_rest));
     }
     return moving;
 }

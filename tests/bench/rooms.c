@@ -88,6 +88,7 @@ static void join(uint32_t number, uint64_t now)
     def.room = name;
     def.predict = false;
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     if (carom_client_create(&def, &clients[number]) != CAROM_OK ||
         carom_client_connect(clients[number], "127.0.0.1", PORT, now) != CAROM_OK) {
         fail("a client could not connect");

@@ -22,6 +22,7 @@ void cluster_make_members(cluster *c)
         snprintf(name, sizeof name, "member %u", i);
         carom_client_def def = carom_default_client_def();
         def.random = cm_net_random;
+        def.predict_cost_ns = 1000;
         def.name = name;
         def.room = c->rooms[m->room].name;
         def.predict = i < PREDICTING;

@@ -140,10 +140,16 @@ typedef struct carom_client_def {
     /// Comes back by itself while the server keeps its slot [true]. False: silence ends in IDLE,
     /// and the player's slot is lost once the server's grace is over.
     bool reconnect;
-    /// Metres in which bodies are simulated [4]: around the own body, where it will be, and the
-    /// bodies of the other players, whose inputs views relay. Larger: what is pushed moves at once
-    /// further away; but each further body is stepped in every prediction. 0: the own body alone.
-    float predict_radius;
+    /// Time of one frame for simulating bodies [2000 us]. What it pays for is simulated ahead of
+    /// the server: what touches the own body first, then by distance from it, from where it will
+    /// be, and from the other players, whose inputs views relay; the rest is interpolated, some
+    /// 100 ms in the past. Larger: what is pushed moves at once further away. 0: the own body
+    /// alone.
+    uint32_t predict_budget_us;
+    /// Nanoseconds that a step of one body takes on this machine [0: measured as it goes]. A test
+    /// sets it, to be repeatable: which bodies are simulated then follows from views alone. Some
+    /// 1000 ns.
+    uint32_t predict_cost_ns;
     /// A correction's jump is worn off: the time in which a third of it is left [0.04 s]. Longer:
     /// softer, and longer beside the truth. 0: everything jumps.
     float smoothing_s;

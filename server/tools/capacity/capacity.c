@@ -134,6 +134,7 @@ static carom_result make_players(run *r)
         snprintf(name, sizeof name, "player %u", i + 1);
         carom_client_def def = carom_default_client_def();
         def.random = cm_net_random;
+        def.predict_cost_ns = 1000;
         def.name = name;
         def.module = r->options->module;
         def.predict = false; // that is their own machine's work

@@ -115,6 +115,7 @@ static carom_result make_seat(run *r, uint32_t number, uint32_t slots)
     uint64_t now = cm_net_now_us(r->net), seed = r->options->seed * SEEDS + number;
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.module = r->options->game->module;
     s->player.number = number;
     cm_rng_seed(&s->player.rng, seed);

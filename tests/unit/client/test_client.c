@@ -58,6 +58,7 @@ static carom_client *make_client(memory *m, seen *s, bool predict)
 {
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.allocator.context = m;
     def.allocator.allocate = count_allocate;
     def.allocator.release = count_release;
@@ -569,8 +570,11 @@ Test(client, a_refused_def_names_its_field)
     def.user_data_size = CAROM_USER_DATA_MAX + 1;
     expect_refused(&def, NULL, NULL, "user_data_size");
     def = sound;
-    def.predict_radius = __builtin_nanf("");
-    expect_refused(&def, NULL, NULL, "predict_radius");
+    def.predict_budget_us = 1000001;
+    expect_refused(&def, NULL, NULL, "predict_budget_us");
+    def = sound;
+    def.predict_cost_ns = 1000001;
+    expect_refused(&def, NULL, NULL, "predict_cost_ns");
     def = sound;
     def.smoothing_s = -0.1f;
     expect_refused(&def, NULL, NULL, "smoothing_s");
@@ -594,12 +598,14 @@ Test(client, arguments_are_checked)
     seen s = {0};
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     carom_client *client;
     cr_assert_eq(carom_client_create(NULL, &client), CAROM_ERROR_ARGUMENT);
-    def.predict_radius = -1.0f;
+    def.predict_budget_us = UINT32_MAX;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_ERROR_ARGUMENT);
     def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.user_data_size = 5;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_ERROR_ARGUMENT);
     client = make_client(&m, &s, true);

@@ -70,7 +70,7 @@ static void open_rig_of(rig *r, uint32_t players)
     cr_assert_eq(cm_view_config_make(cm_vec(-64, -64, -64), cm_vec(64, 64, 64), STEP, &m->config),
                  CAROM_OK);
     cr_assert(cm_interp_init(&r->interp, &cm_by_malloc, m->slots));
-    r->p = cm_predictor_create(&cm_by_malloc, m, &r->interp, &r->log, 10.0f);
+    r->p = cm_predictor_create(&cm_by_malloc, m, &r->interp, &r->log);
     cr_assert_not_null(r->p);
     cm_predictor_refill(r->p, 1.0, 8.0);
     r->p->news = true;
@@ -274,5 +274,28 @@ Test(correction, a_relay_is_told_once_and_whole)
     bad.tick = VIEW + 1;
     cr_expect_eq(cm_predictor_relay(r.p, &bad), CM_PACKET_SHORT);
     cr_expect_eq(r.p->relayed, VIEW);
+    close_rig(&r);
+}
+
+static bool simulates_other(rig *r, double budget_us)
+{
+    r->p->budget_us = budget_us;
+    r->mirror.newest_tick = VIEW;
+    r->mirror.structure++; // starts anew
+    cm_predictor_refill(r->p, 1.0, 8.0);
+    r->p->news = true;
+    cm_predictor_reconcile(r->p, NOW);
+    cr_expect(r->p->slots[r->own.index].simulated);
+    return r->p->slots[cm_game_player_body(r->mirror.game, 1).index].simulated;
+}
+
+// What the budget of a frame does not pay for stands still, except the own body.
+Test(correction, simulates_what_the_budget_pays_for)
+{
+    rig r;
+    open_rig_of(&r, 2);
+    cr_expect(simulates_other(&r, 2000.0));
+    cr_expect_not(simulates_other(&r, 0.0));
+    cr_expect(simulates_other(&r, 2000.0));
     close_rig(&r);
 }

@@ -141,6 +141,7 @@ static void open_match(match *m, uint32_t jitter_us)
     cr_assert_eq(cm_worker_create(&def, &m->worker, error, sizeof error), CAROM_OK, "%s", error);
     carom_client_def client = carom_default_client_def();
     client.random = cm_net_random;
+    client.predict_cost_ns = 1000;
     client.module = &range;
     cr_assert_eq(carom_client_create(&client, &m->client), CAROM_OK);
     cr_assert_eq(carom_client_connect(m->client, "127.0.0.1", PORT, cm_net_now_us(m->net)),

@@ -44,6 +44,7 @@ static uint32_t join_once(const cm_scene *scene, uint64_t seed)
     cm_net_link_port(net, PORT, &link);
     carom_client_def client_def = carom_default_client_def();
     client_def.random = cm_net_random;
+    client_def.predict_cost_ns = 1000;
     carom_client *client;
     cr_assert_eq(carom_client_create(&client_def, &client), CAROM_OK);
     uint64_t start = cm_net_now_us(net);

@@ -129,6 +129,7 @@ static void begin_lie(liar *l, uint32_t keyframe_size)
     l->server.auto_welcome = false;
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     cr_assert_eq(carom_client_create(&def, &l->client), CAROM_OK);
     cr_assert_eq(
         carom_client_connect(l->client, "127.0.0.1", FAKE_PORT, cm_net_now_us(l->server.net)),

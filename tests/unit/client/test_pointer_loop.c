@@ -76,6 +76,7 @@ static carom_client *join(const loop *l, const cm_link_def *link)
     carom_client *client;
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     cr_assert_eq(carom_client_create(&def, &client), CAROM_OK);
     cr_assert_eq(carom_client_connect(client, "127.0.0.1", PORT, cm_net_now_us(l->net)), CAROM_OK);
     cm_net_link_port(l->net, cm_net_last_port(l->net), link);
@@ -438,6 +439,7 @@ Test(pointer_loop, what_a_client_refuses)
     carom_client *idle;
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     carom_pointer_wrench wrench;
     cr_assert_eq(carom_client_create(&def, &idle), CAROM_OK);
     pose.orientation.w = 1.0f;

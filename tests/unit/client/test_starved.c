@@ -26,6 +26,7 @@ static void player_make(player *p, uint64_t seed)
     fake_server_make(&p->server, seed, 8, &link);
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     cr_assert_eq(carom_client_create(&def, &p->client), CAROM_OK);
     cr_assert_eq(
         carom_client_connect(p->client, "127.0.0.1", FAKE_PORT, cm_net_now_us(p->server.net)),

@@ -71,6 +71,7 @@ void match_join(match *m)
     match_player *player = &m->player[m->players++];
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.module = m->module;
     def.message = hear;
     def.user = player;

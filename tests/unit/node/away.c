@@ -110,6 +110,7 @@ void away_make(away *a, const away_def *def)
     }
     a->client_def = carom_default_client_def();
     a->client_def.random = cm_net_random;
+    a->client_def.predict_cost_ns = 1000;
     a->client_def.module = def->module;
     open_worker(a);
 }

@@ -109,6 +109,7 @@ static void enter(party *p, uint32_t i)
     carom_client_def def = carom_default_client_def();
     def.predict = i == 0;
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.notice = keep_notice;
     cr_assert_eq(carom_client_create(&def, &p->players[i]), CAROM_OK);
     char text[CAROM_TOKEN_TEXT_MAX];

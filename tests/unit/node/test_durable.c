@@ -89,6 +89,7 @@ static void join(match *m, uint32_t i)
 {
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.log = keep_log;
     def.user = m;
     cr_assert_eq(carom_client_create(&def, &m->clients[i]), CAROM_OK);

@@ -156,6 +156,7 @@ static void dial_with(uint32_t number, const char *room, const carom_module *mod
 {
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.room = room;
     def.module = module;
     cr_assert_eq(carom_client_create(&def, &h.clients[number]), CAROM_OK);
@@ -385,6 +386,7 @@ Test(many_rooms, a_module_ends_its_match, .init = open_house, .fini = close_hous
     open_room("match", 0, &match, 0);
     open_room("other", 1, NULL, 0);
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.room = "match";
     def.module = &match;
     def.message = hear;
@@ -554,6 +556,7 @@ Test(many_rooms, the_list_before_joining, .init = open_house, .fini = close_hous
     }
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.room = "room1";
     def.rooms = take_list;
     for (uint32_t i = 0; i < 2; i++) {
@@ -599,6 +602,7 @@ Test(many_rooms, players_see_the_list, .init = open_house, .fini = close_house)
     cm_worker_set_directory(h.worker, &directory);
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.room = "room1";
     def.rooms = take_list;
     cr_assert_eq(carom_client_create(&def, &h.clients[0]), CAROM_OK);

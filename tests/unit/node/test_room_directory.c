@@ -78,6 +78,7 @@ static void dial(uint32_t number, const char *room, uint32_t worker)
 {
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.room = room;
     cr_assert_eq(carom_client_create(&def, &p.clients[number]), CAROM_OK);
     cr_assert_eq(carom_client_connect(p.clients[number], "127.0.0.1", (uint16_t)(PORT + worker),

@@ -144,6 +144,7 @@ static void dial(house *h, uint32_t number, const char *room)
 {
     carom_client_def def = carom_default_client_def();
     def.random = cm_net_random;
+    def.predict_cost_ns = 1000;
     def.name = room;
     cr_assert_eq(carom_client_create(&def, &h->players[number]), CAROM_OK);
     cr_assert_eq(carom_client_connect(h->players[number], "127.0.0.1", PORT, cm_net_now_us(h->net)),

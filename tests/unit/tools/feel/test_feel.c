@@ -36,7 +36,7 @@ Test(feel, bots_play_the_games)
     cm_feel_figures f = feeling("race", "asym", 1, 2);
     cr_expect_gt(f.others_p99_mm, 10.0, "%.1f mm", f.others_p99_mm);
     cr_expect_gt(f.errors, 50);
-    f = feeling("ball", "perfect", 1, 1);
+    f = feeling("ball", "r60", 1, 1);
     cr_expect_gt(f.others_p99_mm, 1.0, "%.1f mm", f.others_p99_mm);
     cr_expect_gt(f.shared_p99_mm, 1.0, "%.1f mm", f.shared_p99_mm);
 }
