@@ -44,6 +44,15 @@ const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick)
     return log->inputs[tick % CM_INPUT_TICKS];
 }
 
+// A body of another generation than the slot was made by the prediction itself.
+static bool predicts(const void *context, carom_body_id body)
+{
+    const cm_predictor *p = context;
+    const cm_predict_slot *slot = &p->slots[body.index < p->mirror->slots ? body.index : 0];
+    return body.index >= p->mirror->slots || slot->generation != body.generation ||
+           (slot->simulated && !slot->blocked);
+}
+
 cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mirror *mirror,
                                   const cm_interp *interp, const cm_input_log *log)
 {
@@ -84,6 +93,7 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
         return NULL;
     }
     p->world = carom_game_world(p->game);
+    cm_game_set_predicts(p->game, predicts, p);
     return p;
 }
 
@@ -125,6 +135,24 @@ static void keep_previous(cm_predictor *p)
     }
 }
 
+// The inputs of others that are not known for a tick, as the module guesses them.
+static void guess_inputs(cm_predictor *p, uint64_t tick)
+{
+    cm_inbox *inbox = cm_timeline_inbox(p->timeline);
+    uint64_t others = p->mirror->module->predict_input != NULL ? cm_game_players(p->game) : 0;
+    for (others &= ~(UINT64_C(1) << p->mirror->player); others != 0; others &= others - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(others), age = 0;
+        const uint8_t *known = cm_inbox_input(inbox, 0, player, tick);
+        while (known == NULL && age < tick && age < CM_RELAY_BACK_MAX) {
+            age++;
+            known = cm_inbox_input(inbox, 0, player, tick - age);
+        }
+        if (known != NULL && age > 0) {
+            cm_game_guess_input(p->game, player, known, age);
+        }
+    }
+}
+
 void cm_predictor_step(cm_predictor *p, bool last)
 {
     if (last) {
@@ -133,6 +161,7 @@ void cm_predictor_step(cm_predictor *p, bool last)
     uint64_t tick = cm_predictor_tick(p) + 1;
     cm_inbox_put(cm_timeline_inbox(p->timeline), tick - 1, p->mirror->player, tick,
                  cm_input_log_get(p->log, tick));
+    guess_inputs(p, tick);
     cm_timeline_step(p->timeline, NULL);
     uint32_t count;
     const carom_event *events = cm_game_events(p->game, &count);

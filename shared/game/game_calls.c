@@ -19,6 +19,11 @@ uint64_t carom_game_tick(const carom_game *game)
     return carom_world_tick(game->world);
 }
 
+bool carom_game_is_predicted(const carom_game *game, carom_body_id body)
+{
+    return game->predicts == NULL || game->predicts(game->predicts_context, body);
+}
+
 uint64_t carom_game_random(carom_game *game)
 {
     return carom_world_random(game->world);

@@ -55,8 +55,9 @@ static carom_game *game_allocate(const carom_module *module, const carom_world_d
 const char *cm_game_callback_name(cm_game_callback callback)
 {
     static const char *const names[] = {
-        "none",    "start_step", "forces",      "rows",        "join", "leave", "message", "tick",
-        "contact", "may_join",   "player_body", "check_input", "end",  "hit",   "start",   "bot"};
+        "none",    "start_step", "forces",  "rows",     "join",         "leave",
+        "message", "tick",       "contact", "may_join", "player_body",  "check_input",
+        "end",     "hit",        "start",   "bot",      "predict_input"};
     _Static_assert(sizeof names / sizeof names[0] == CM_CALLBACK_COUNT, "a name for each");
     return callback < CM_CALLBACK_COUNT ? names[callback] : names[0];
 }
@@ -253,6 +254,30 @@ bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
     cm_game_mark(game, CM_CALLBACK_NONE);
     cm_fpenv_leave(saved);
     return true;
+}
+
+void cm_game_guess_input(carom_game *game, uint32_t player, const uint8_t *last, uint32_t age)
+{
+    const carom_module *module = game->module;
+    uint8_t input[CAROM_INPUT_MAX] = {0};
+    if (module->predict_input == NULL || !cm_game_player_present(game, player)) {
+        return;
+    }
+    memcpy(input, last, cm_game_input_size(game));
+    cm_fpenv saved = cm_fpenv_enter();
+    cm_game_mark(game, CM_CALLBACK_PREDICT_INPUT);
+    module->predict_input(game, player, last + game->prefix_bytes, age, input + game->prefix_bytes);
+    cm_game_mark(game, CM_CALLBACK_NONE);
+    cm_fpenv_leave(saved);
+    cm_pointer_reason reason;
+    bool good = cm_game_check_input(game, input, &reason) == CM_INPUT_GOOD;
+    memcpy(game->held[player], good ? input : last, cm_game_input_size(game));
+}
+
+void cm_game_set_predicts(carom_game *game, cm_game_predicts *predicts, const void *context)
+{
+    game->predicts = predicts;
+    game->predicts_context = context;
 }
 
 const carom_module *cm_game_module(const carom_game *game)

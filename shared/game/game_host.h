@@ -39,6 +39,7 @@ typedef enum cm_game_callback {
     CM_CALLBACK_HIT,
     CM_CALLBACK_START, // configure too: the game is made
     CM_CALLBACK_BOT,
+    CM_CALLBACK_PREDICT_INPUT,
     CM_CALLBACK_COUNT
 } cm_game_callback;
 
@@ -104,6 +105,12 @@ bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t
 // Asks the module's bot for a present player's input. False if the module has no bot.
 bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
                  uint8_t input[CAROM_INPUT_MAX]);
+// The module guesses a present player's input for the next tick from the last known one, which is
+// `age` ticks old, and the game holds that instead. Without predict_input nothing changes.
+void cm_game_guess_input(carom_game *game, uint32_t player, const uint8_t *last, uint32_t age);
+// For carom_game_is_predicted: not state, stays through restores. NULL: all bodies are.
+typedef bool cm_game_predicts(const void *context, carom_body_id body);
+void cm_game_set_predicts(carom_game *game, cm_game_predicts *predicts, const void *context);
 const carom_module *cm_game_module(const carom_game *game);
 // True if a player has a slot, and true if the player plays: one that `join` refused has a slot and
 // does not play.

@@ -39,6 +39,8 @@ struct carom_game {
     volatile uint32_t *mark; // cm_game_watch; NULL: none
     uint32_t tag;
     const cm_game_watcher *watcher; // of a trial; NULL: none
+    cm_game_predicts *predicts;     // of a client's prediction; NULL: everything is
+    const void *predicts_context;
 };
 
 _Static_assert(CAROM_PLAYERS_MAX == 64, "present is one 64-bit word");

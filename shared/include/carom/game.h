@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /// Of this header. A module that was built with another one is refused.
-#define CAROM_MODULE_ABI    4
+#define CAROM_MODULE_ABI    5
 #define CAROM_POINTER_BYTES 52 ///< of these for the pose, in a room whose scene has a pointer
 
 /// In a room whose scene has a body with a history, of the bytes of an input behind that pose and
@@ -132,6 +132,13 @@ typedef struct carom_module {
     /// The name of the events of this kind (carom_event) in the operator's log and in exports: a
     /// constant text, or NULL.
     const char *(*event_name)(uint32_t kind);
+    /// Guesses another player's input for a tick of which nothing is known yet: `last` is the
+    /// newest that is known, `age_ticks` old, and `out` begins as it, input_size bytes both. NULL:
+    /// the last one is held. It may look at the game and changes nothing, is called by predicting
+    /// clients alone, and is never part of a match: the guess is replaced by the input once that is
+    /// known. A guess that check_input refuses is not taken.
+    void (*predict_input)(const carom_game *game, uint32_t player, const void *last,
+                          uint32_t age_ticks, void *out);
 } carom_module;
 
 /// True if the module's table is valid; false with the field and what it should be in `error`
@@ -149,6 +156,11 @@ CAROM_API void *carom_game_state(const carom_game *game);
 /// Ticks that the world has made: 0 in `start`, in `contact` and `hit` one more than in the `tick`
 /// before them.
 CAROM_API uint64_t carom_game_tick(const carom_game *game);
+/// False where this is a client's prediction and the body only stands where a view last had it, or
+/// where it is interpolated: what seems to happen to it has not been simulated. True on the server,
+/// in replays and with exact sync. Rules must not depend on it, but for suppressing events
+/// (carom_game_emit), which a server would otherwise cancel.
+CAROM_API bool carom_game_is_predicted(const carom_game *game, carom_body_id body);
 /// The world's own stream: each call moves it on, so a call too many on a client disturbs it until
 /// the next correction.
 CAROM_API uint64_t carom_game_random(carom_game *game);
