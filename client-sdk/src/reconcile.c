@@ -476,7 +476,9 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
     }
     cm_view_pose pose;
     server_pose(p, id, cm_predictor_tick(p), &pose);
-    tolerance allowed = allowed_of(p, &pose, is_own, news, p->mirror->bodies[id.index].tick);
+    // A player who rests holds a place: it must not creep within what lying bodies may.
+    bool fresh = news || (rests && is_steered(p, id));
+    tolerance allowed = allowed_of(p, &pose, is_own, fresh, p->mirror->bodies[id.index].tick);
     if (!differs(p, id, &pose, &allowed)) {
         slot->doubt_tick = 0;
         return false;
