@@ -129,18 +129,19 @@ static uint32_t walk(const cm_scene *scene, node *nodes, uint32_t *order, uint32
     return count;
 }
 
-// Trees of joints are solved at once (soft/joint_tree.c), and bridges of balls; limits, motors,
-// springs and other loops make rows of all that hangs together.
+// Trees of joints are solved at once (soft/joint_tree.c), and bridges; locked axes and other loops
+// make rows of all that hangs together.
 static void find_rows(const cm_scene *scene, node *nodes)
 {
     for (uint32_t i = 0; i < scene->joint_count; i++) {
         const cm_scene_joint *joint = &scene->joints[i];
-        const Cm__Scene__Joint *source = joint->source;
-        node *b = &nodes[joint->b], *a = joint->a != CM_SCENE_NO_BODY ? &nodes[joint->a] : b;
+        bool held = joint->a == CM_SCENE_NO_BODY;
+        node *b = &nodes[joint->b], *a = held ? b : &nodes[joint->a];
         bool in_tree = b->joint == i || a->joint == i;
-        bool extras = source->limits != NULL || source->length != NULL || source->motor != NULL ||
-                      source->spring != NULL;
-        if (extras || (!in_tree && source->type != CM__SCENE__JOINT__TYPE__BALL)) {
+        bool bridge = held || a->mass == 0.0 || b->mass == 0.0 || a->top != b->top;
+        bool locked = scene->bodies[joint->b].source->n_axis_locks > 0 ||
+                      (!held && scene->bodies[joint->a].source->n_axis_locks > 0);
+        if (locked || (!in_tree && !bridge)) {
             nodes[a->top].rows = nodes[b->top].rows = true;
         }
     }

@@ -23,8 +23,8 @@ cm_strength cm_strength_of(const carom_world_def *def);
 
 // m, by which a joint parts as its load swings down from the height of its anchor. `ratio`: the
 // mass that hangs on the joint over the reduced mass of its two bodies. 0 where it is
-// plain: solved at once with all that hangs together, as trees without limits, motors and springs
-// are, and in lcp worlds.
+// plain: solved at once with all that hangs together, as trees and bridges without locked
+// axes are, and in lcp worlds.
 double cm_strength_stretch(const cm_strength *s, double ratio, bool plain);
 // The most masses of a link that a chain of links of `length` m bears as it swings: beyond, the
 // links are flung aside and the joints tear.

@@ -19,8 +19,8 @@
 typedef enum figure { STRETCH, TEARS, TEARS_PLAIN, SINKS, WEIGHT, STACK, SPEED, FIGURES } figure;
 
 static const char *const NAMES[FIGURES] = {
-    "stretch of limits, m", "load of limits, links", "load of balls, links",  "sinking, m",
-    "weight borne, times",  "size that stacks, m",   "speed that passes, m/s"};
+    "stretch of locks, m", "load of locks, links", "load of balls, links",  "sinking, m",
+    "weight borne, times", "size that stacks, m",  "speed that passes, m/s"};
 
 typedef struct row {
     figure figure;
@@ -57,8 +57,9 @@ static void put_chain(stage *s, const row *r, double load)
         double thin = last ? half : 0.2 * half;
         put(s,
             "%s{\"name\": \"l%u\", \"mass\": %.9g, \"position\": [%.9g, 0, 0], \"shapes\": [{"
-            "\"box\": {\"half_extents\": [%.9g, %.9g, %.9g]}, \"filter\": {\"mask\": 0}}]}",
-            i > 0 ? ",\n" : "", i, last ? load : 1.0, (i + 0.5) * r->size, half, thin, thin);
+            "\"box\": {\"half_extents\": [%.9g, %.9g, %.9g]}, \"filter\": {\"mask\": 0}}]%s}",
+            i > 0 ? ",\n" : "", i, last ? load : 1.0, (i + 0.5) * r->size, half, thin, thin,
+            r->figure == TEARS_PLAIN ? "" : ", \"axis_locks\": [\"z\"]");
     }
     put(s, "],\n\"joints\": [");
     for (uint32_t i = 0; i < r->links; i++) {
@@ -66,9 +67,8 @@ static void put_chain(stage *s, const row *r, double load)
         snprintf(above, sizeof above, "l%u", i - 1);
         put(s,
             "%s{\"type\": \"%s\", \"a\": \"%s\", \"b\": \"l%u\", \"anchor\": [%.9g, 0, 0], "
-            "\"axis\": [0, 0, 1]%s}",
-            i > 0 ? ",\n" : "", type, i > 0 ? above : "world", i, i * r->size,
-            r->figure == TEARS_PLAIN ? "" : ", \"limits\": [-3.1, 3.1]");
+            "\"axis\": [0, 0, 1]}",
+            i > 0 ? ",\n" : "", type, i > 0 ? above : "world", i, i * r->size);
     }
 }
 

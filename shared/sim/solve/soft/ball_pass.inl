@@ -77,7 +77,7 @@ static inline void ball_factor_lanes(cm_soft_balls *g, bool begins, uint32_t at)
     ball_response(LOAD(m.mass_b), g->m.inertia_b, at, rb, rb, own);
     for (uint32_t i = 0, at_k = 0; i < 3; i++) {
         for (uint32_t j = i; j < 3; j++, at_k++) {
-            k[at_k] = cm_lanes_set(1.0f + JOINT_YIELD) * (o[3 * i + j] + own[3 * i + j]);
+            k[at_k] = cm_lanes_set(1.0f + CM_JOINT_YIELD) * (o[3 * i + j] + own[3 * i + j]);
         }
     }
     if (!begins) {

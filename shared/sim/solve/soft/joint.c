@@ -75,13 +75,11 @@ static bool is_locked(const cm_soft *soft, uint32_t body)
     return body != CM_NONE && soft->inertias[body].locks != 0;
 }
 
-// A locked axis may leave nothing to hold by: rows can bear that, what is solved at once cannot.
-static bool is_block(const cm_soft *soft, const cm_joint *joint)
+static bool is_bounded(const cm_joint *joint)
 {
     const uint32_t extras =
         CM_JOINT_MOTOR | CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS | CM_JOINT_LIMITS;
-    return joint->type < CAROM_JOINT_DISTANCE && !(joint->flags & extras) &&
-           !is_locked(soft, joint->body_a) && !is_locked(soft, joint->body_b);
+    return joint->type >= CAROM_JOINT_DISTANCE || (joint->flags & extras) != 0;
 }
 
 static bool is_pushed(const cm_soft *soft, uint32_t body)
@@ -108,15 +106,21 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
         }
         bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
         if (pushed_a || pushed_b) {
-            bool block = is_block(soft, joint), ball = block && joint->type == CAROM_JOINT_BALL;
+            // A locked axis may leave nothing to hold by: rows can bear that, what is solved at
+            // once cannot.
+            bool free = !is_locked(soft, joint->body_a) && !is_locked(soft, joint->body_b);
+            bool bounded = is_bounded(joint);
+            bool ball = free && !bounded && joint->type == CAROM_JOINT_BALL;
             soft->joints->links[count++] =
                 (cm_soft_joint_link){i,
                                      joint->body_a == CM_NONE ? soft->body_count : joint->body_a,
                                      joint->body_b,
                                      ball ? CM_LINK_BALL : joint->type,
-                                     block,
+                                     free,
                                      pushed_a,
                                      pushed_b,
+                                     0,
+                                     bounded,
                                      0,
                                      0,
                                      {CM_NONE, CM_NONE}};

@@ -15,9 +15,15 @@
 #define CM_JOINT_TREE   255u // joints of a tree, at most
 // Groups that paths of several lengths may leave half empty.
 #define CM_JOINT_PATH_GROUPS 256u
+// Equations that are solved at once give way by this part of what a joint's bodies alone would, as
+// if joints were springs of 5 times the substeps' rate. A chain of n hinges answers a push out of
+// its plane 1 / n^3 as much as a link does, which binary32 cannot tell from rounding: stiffer by
+// far, sixty fly. It also gives one solution where both ends of a bridge are held.
+#define CM_JOINT_YIELD 1.0e-3f
 // Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
 #define CM_JOINT_SINGLES_MAX   6u
 #define CM_JOINT_GROUP_ROWS    (CM_JOINT_SINGLES_MAX + CM_JOINT_BLOCK_MAX)
+#define CM_JOINT_TREE_FACTORS  (CM_JOINT_GROUP_ROWS * (CM_JOINT_GROUP_ROWS - 1u) / 2u)
 #define CM_JOINT_GROUP_FACTORS (CM_JOINT_BLOCK_MAX * (CM_JOINT_BLOCK_MAX - 1u) / 2u)
 
 // The members of a group. An unused lane has the row at rest for both bodies, and no mass; so has
@@ -29,6 +35,7 @@ typedef struct cm_soft_members {
     uint32_t steps;                              // of a path's or tree's first group: its groups
     uint32_t leads; // 1: no other path of its kind is solved before it at its bodies
     uint32_t pad[3];
+    uint8_t bridge[CM_SOFT_LANES], bounded[CM_SOFT_LANES];
     uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
 } cm_soft_members;
 
@@ -80,6 +87,8 @@ typedef struct cm_soft_row {
 typedef struct cm_soft_single {
     cm_soft_lanes mass[2], bias[2], scale[2];
     cm_soft_lanes velocity; // wanted
+    // Of trees: change solves K change = -(J v + bias + yield impulse), where it is active.
+    cm_soft_lanes yield, active;
     // Constant over the tick.
     cm_soft_lanes lower, upper; // of the impulse
     cm_soft_lanes rate, mass_scale, impulse_scale, gamma;
@@ -102,9 +111,10 @@ typedef struct cm_soft_limb {
                         // angular (6, symmetric), unused (3)
     float speed[8];     // v, w, less what the eliminated joints take
     float push[8];      // what the joints that are solved do to it
+    float start[8];     // v, w, as the round found them
 } cm_soft_limb;
 
-#define CM_LIMB_FLOATS 40u
+#define CM_LIMB_FLOATS 48u
 _Static_assert(sizeof(cm_soft_limb) == CM_LIMB_FLOATS * sizeof(float), "gathered by its floats");
 
 // Joints of any type. In a lane with fewer single rows than the group these are the last ones.
@@ -112,9 +122,12 @@ typedef struct cm_soft_rows {
     cm_soft_members who;
     // Of trees: limbs, and in a tree's first group where those of each lane begin.
     uint32_t child[CM_SOFT_LANES], parent[CM_SOFT_LANES], limbs[CM_SOFT_LANES + 1];
-    uint32_t whole; // 1: it is of a tree that is solved at once
-    uint32_t pad[6];
-    cm_soft_lanes sign; // of trees, -1: the child is a
+    uint32_t whole;    // 1: it is of a tree that is solved at once
+    uint32_t factored; // of a tree's first group: 1: factors are those of the rows that are active
+    uint32_t pad[5];
+    cm_soft_lanes give;  // of trees: what joints yield, of what their bodies alone would
+    cm_soft_lanes share; // of trees: the part of what they want that the first pass does
+    cm_soft_lanes sign;  // of trees, -1: the child is a
     cm_soft_masses m;
     cm_soft_lanes start_inertia_a[6], start_inertia_b[6]; // inverse, of the start of the tick
     cm_soft_ends ends;
@@ -136,10 +149,13 @@ typedef struct cm_soft_rows {
     uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state
     cm_soft_pose poses[CM_SOFT_LANES];
     // Of the block: K = L D L^T, the rows of L below its diagonal of ones, and 1 / D.
-    cm_soft_lanes factor[CM_JOINT_GROUP_FACTORS], inverse_pivot[CM_JOINT_BLOCK_MAX];
+    cm_soft_lanes factor[CM_JOINT_TREE_FACTORS], inverse_pivot[CM_JOINT_GROUP_ROWS];
     // Of trees: L^-1 times what the block does to the parent, and the unknowns as far as they are
     // eliminated.
-    cm_soft_lanes reach[CM_JOINT_BLOCK_MAX][6], right[CM_JOINT_BLOCK_MAX];
+    cm_soft_lanes reach[CM_JOINT_GROUP_ROWS][6], right[CM_JOINT_GROUP_ROWS];
+    cm_soft_lanes live, changed;       // 1: its lane is solved once more, since a row changed sides
+    cm_soft_lanes step;                // of a tree's first group: part of the round that is kept
+    cm_soft_lanes feasible;            // likewise; 1: its joints hold, within all bounds
     cm_soft_lanes force[3], torque[3]; // sums over substeps
     cm_soft_row rows[CM_JOINT_GROUP_ROWS];
     cm_soft_single single[CM_JOINT_SINGLES_MAX]; // parallel to the first rows
@@ -161,9 +177,11 @@ typedef struct cm_soft_joint_link {
     uint32_t slot; // of the state
     uint32_t a, b; // rows of the bodies
     uint8_t type;  // or one of cm_soft_link_type
-    uint8_t block; // 1: it has no rows by themselves, and no body with locked axes
+    uint8_t free;  // 1: no body of it has locked axes
     uint8_t pushed_a, pushed_b;
     uint8_t visited;
+    uint8_t bounded;  // 1: it, or once sorted its tree, has limits, motors or springs
+    uint8_t bridge;   // 1: of a tree that is held at more ends than one, and is not of balls
     uint8_t flipped;  // of a tree: a is the child
     uint32_t next[2]; // links that hang on a, on b; CM_NONE: none
 } cm_soft_joint_link;

@@ -19,11 +19,6 @@ _Static_assert(offsetof(cm_joint_row, error) == 36 && offsetof(cm_joint_row, vel
 #define PIVOT_MIN        1.0e-6f // of a row's own
 #define JOINT_PUSH_SPEED 40.0f   // m/s, rad/s: the most that a block's error is corrected at
 #define JOINT_RELAX      1.4f    // of what ends a relative velocity; from 2 on it grows
-// Equations that are solved at once give way by this part of what a joint's bodies alone would, as
-// if joints were springs of 5 times the substeps' rate. A chain of n hinges answers a push out of
-// its plane 1 / n^3 as much as a link does, which binary32 cannot tell from rounding: stiffer by
-// far, sixty fly. It also gives one solution where both ends of a bridge are held.
-#define JOINT_YIELD 1.0e-3f
 
 static inline void gather_members(const cm_soft *soft, const cm_soft_members *who, uint32_t at,
                                   speeds *s)

@@ -197,6 +197,8 @@ static void put_member(const cm_soft_joints *joints, const cm_soft_path *path, u
     who->a[lane] = turned ? link->b : link->a;
     who->b[lane] = turned ? link->a : link->b;
     who->flipped[lane] = flipped;
+    who->bridge[lane] = link->bridge;
+    who->bounded[lane] = link->bounded;
 }
 
 cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain, uint32_t start)

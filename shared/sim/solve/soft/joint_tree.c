@@ -1,9 +1,8 @@
 // Trees of joints: what hangs together by joints is solved at once, however it branches.
 //
-// A set of jointed bodies is a tree if none of its joints closes a loop, has rows by itself
-// (springs, motors, limits) or holds a body with locked axes. The heaviest body is the root, and
-// what cannot be pushed is a leaf, each time that it holds something: so a bridge of balls is
-// solved at once with both its ends. One of hinges is rows, which damp it: what falls on it stays.
+// A set of jointed bodies is a tree if none of its joints closes a loop or holds a body with locked
+// axes. The heaviest body is the root, and what cannot be pushed is a leaf, each time that it holds
+// something: so a bridge is solved at once with both its ends.
 // Joints stand leaves first: each has a body, its child, at which it is the last. Chains of plain
 // balls alone are paths (joint_path.c) and cost half as much; what is no tree is rows, joint by
 // joint. Typical: 10 chains of 20 hinges.
@@ -11,8 +10,20 @@
 
 #include <string.h>
 
+// Bridges that are not of balls give way more, which damps them: else what lies on them is thrown
+// off.
+#define BRIDGE_YIELD 1.0e-2f
+
 // Of a set of bodies that hang together; above them stands how many joints it has.
-enum { BRANCHES = 1, OTHERS = 2, NO_TREE = 4, HELD = 8, HELD_TWICE = 16, ONE_JOINT = 32 };
+enum {
+    BRANCHES = 1,
+    OTHERS = 2,
+    NO_TREE = 4,
+    HELD = 8,
+    HELD_TWICE = 16,
+    BOUNDED = 32,
+    ONE_JOINT = 64
+};
 
 // Of a body, while links are counted; above it stands how many of them hold it by what cannot be
 // pushed.
@@ -58,7 +69,8 @@ static void describe_sets(const cm_soft *soft, uint32_t count, uint32_t *parent,
             flags |= a == b ? NO_TREE : about[a] & about[b] & HELD ? HELD_TWICE : 0;
         }
         flags |= link->type != CM_LINK_BALL ? OTHERS : 0;
-        flags |= !link->block || joints > CM_JOINT_TREE ? NO_TREE : 0;
+        flags |= link->bounded ? BOUNDED : 0;
+        flags |= !link->free || joints > CM_JOINT_TREE ? NO_TREE : 0;
         about[b] = joints * ONE_JOINT | flags;
         parent[a] = b;
     }
@@ -77,11 +89,12 @@ cm_soft_link_counts cm_soft_sort_links(cm_soft *soft, uint32_t count, bool bridg
     for (uint32_t i = 0; i < count; i++) {
         cm_soft_joint_link *link = &links[i];
         uint32_t set = about[cm_soft_root_of(parent, link->pushed_b ? link->b : link->a)];
-        bool damped = set & OTHERS && set & HELD_TWICE;
         link->visited = 0;
         link->next[0] = link->next[1] = CM_NONE;
-        if (!(set & NO_TREE) && !damped && (set & (BRANCHES | OTHERS | HELD_TWICE))) {
+        if (!(set & NO_TREE) && (set & (BRANCHES | OTHERS | HELD_TWICE))) {
             link->type = CM_LINK_TREE;
+            link->bounded = (set & BOUNDED) != 0;
+            link->bridge = set & OTHERS && set & HELD_TWICE;
             counts.trees++;
         } else {
             counts.balls += link->type == CM_LINK_BALL;
@@ -192,6 +205,8 @@ static void place_lane(cm_soft *soft, cm_soft_rows *tree, uint32_t lane, uint32_
     for (uint32_t i = tree->who.steps; i-- > 0;) {
         cm_soft_rows *g = &tree[i];
         g->child[lane] = g->parent[lane] = 0;
+        g->give[lane] = g->who.bridge[lane] ? BRIDGE_YIELD : CM_JOINT_YIELD;
+        g->share[lane] = g->who.bounded[lane] ? 1.0f : soft->joints->ball.mass_scale;
         g->sign[lane] = g->who.flipped[lane] ? -1.0f : 1.0f;
         if (g->who.slot[lane] == CM_NONE) {
             continue;

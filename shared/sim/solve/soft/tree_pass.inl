@@ -5,17 +5,20 @@
 // what weighs nothing beside its load does no harm). Eliminating a joint takes from its parent's
 // response what the joint gives way: response -= H D^-1 H^T, K = L D L^T, H = L^-1 times what the
 // block does to the parent. A joint of a tree costs the same wherever it hangs. Rows by themselves
-// (springs, motors, limits) come first, joint by joint. Typical: 13 times 10 groups.
+// (springs, motors, limits) are in the equations too, before the block's, as long as they are
+// within their bounds (tree_bounds.inl). Typical: 13 times 10 groups.
 
-// Balls and hinges have code of their own, in which counts are constants.
+// Balls and hinges without more have code of their own, in which counts are constants.
 #define FOR_BLOCK(f, soft, g, ...)                                                                 \
     do {                                                                                           \
-        if ((g)->block == 5) {                                                                     \
-            f(soft, g, __VA_ARGS__, 5);                                                            \
+        if ((g)->singles > 0) {                                                                    \
+            f(soft, g, __VA_ARGS__, (g)->singles, (g)->singles + (g)->block);                      \
+        } else if ((g)->block == 5) {                                                              \
+            f(soft, g, __VA_ARGS__, 0, 5);                                                         \
         } else if ((g)->block == 3) {                                                              \
-            f(soft, g, __VA_ARGS__, 3);                                                            \
+            f(soft, g, __VA_ARGS__, 0, 3);                                                         \
         } else {                                                                                   \
-            f(soft, g, __VA_ARGS__, (g)->block);                                                   \
+            f(soft, g, __VA_ARGS__, 0, (g)->block);                                                \
         }                                                                                          \
     } while (0)
 
@@ -84,19 +87,20 @@ static inline cm_f row_of(cm_fvec l, cm_fvec a, const cm_f x[6])
            cm_fvec_dot(a, (cm_fvec){x[3], x[4], x[5]});
 }
 
-// K = L D L^T of the joint's block; a pivot that vanishes (rows that say the same) lets its row go.
-CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, uint32_t block)
+// K = L D L^T of the joint's rows; a pivot that vanishes (rows that say the same) lets its row go.
+CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, uint32_t singles,
+                                 uint32_t count)
 {
     cm_f sign, zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask turned = turned_lanes(g, at, &sign);
     masses m = row_masses(g, at);
     limb_answers child, parent;
-    tree_row rows[CM_JOINT_BLOCK_MAX];
-    cm_f h[CM_JOINT_BLOCK_MAX][6], l[CM_JOINT_GROUP_FACTORS], pivot[CM_JOINT_BLOCK_MAX];
-    cm_f inverse_pivot[CM_JOINT_BLOCK_MAX];
+    tree_row rows[CM_JOINT_GROUP_ROWS];
+    cm_f h[CM_JOINT_GROUP_ROWS][6], l[CM_JOINT_TREE_FACTORS], pivot[CM_JOINT_GROUP_ROWS];
+    cm_f inverse_pivot[CM_JOINT_GROUP_ROWS];
     limb_load(soft, g->child + at, &child);
     limb_load(soft, g->parent + at, &parent);
-    for (uint32_t i = 0, row = 0; i < block; row += i, i++) {
+    for (uint32_t i = 0, row = 0; i < count; row += i, i++) {
         cm_f own[6];
         tree_row r = tree_row_of(&g->rows[i], at, turned, sign);
         cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), r.linear);
@@ -105,7 +109,10 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
         limb_answer(&parent, back, r.parent, h[i]);
         cm_f diagonal = row_of(r.linear, r.child, own) + row_of(back, r.parent, h[i]);
         cm_f alone = row_coupling(&m, &g->rows[i], &g->rows[i], at);
-        diagonal = diagonal + cm_lanes_set(JOINT_YIELD) * alone;
+        diagonal = diagonal + LOAD(give) * alone;
+        if (i < singles) {
+            diagonal = diagonal + cm_lanes_load(g->single[i].yield + at);
+        }
         cm_f raw[6];
         memcpy(raw, h[i], sizeof raw);
         for (uint32_t k = 0, from = 0; k < i; from += k, k++) {
@@ -124,13 +131,16 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
         }
         pivot[i] = diagonal;
         cm_mask some = cm_lanes_greater(diagonal, cm_lanes_set(PIVOT_MIN) * alone);
+        if (i < singles) {
+            some = some & cm_lanes_greater(cm_lanes_load(g->single[i].active + at), zero);
+        }
         inverse_pivot[i] = cm_lanes_select(some, one / cm_lanes_select(some, diagonal, one), zero);
         STORE(inverse_pivot[i], inverse_pivot[i]);
         for (uint32_t n = 0; n < 6; n++) {
             STORE(reach[i][n], h[i][n]);
         }
     }
-    for (uint32_t i = 0; i < block; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         limb_yield(&parent, h[i], inverse_pivot[i]);
     }
     float *limbs = soft->joints->limbs[0].response;
@@ -139,27 +149,40 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
     cm_lanes_scatter(limbs + 16, CM_LIMB_FLOATS, g->parent + at, parent.w + 16);
 }
 
+// A row by itself wants this beside its speed: its bias, and what it yields.
+static inline cm_f single_wants(const cm_soft_row *row, const cm_soft_single *g, uint32_t at,
+                                bool relax)
+{
+    return LOAD(bias[relax]) + LOAD(yield) * cm_lanes_load(row->impulse + at);
+}
+
 // The speed at which the joint's ends part, less what the joints below take: right = (L D)^-1 of
 // that.
 CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax,
-                                    uint32_t block)
+                                    uint32_t round, uint32_t singles, uint32_t count)
 {
     const cm_softness *ball = &soft->joints->ball;
     float *speeds_of = soft->joints->limbs[0].speed;
     cm_f sign, child[8], parent[8], push = cm_lanes_set(JOINT_PUSH_SPEED);
+    cm_f zero = cm_lanes_set(0.0f);
     cm_mask turned = turned_lanes(g, at, &sign);
-    cm_f x[CM_JOINT_BLOCK_MAX], rate = cm_lanes_set(ball->bias_rate);
+    cm_f x[CM_JOINT_GROUP_ROWS], rate = cm_lanes_set(ball->bias_rate);
     cm_lanes_gather(speeds_of, CM_LIMB_FLOATS, g->child + at, child);
     cm_lanes_gather(speeds_of, CM_LIMB_FLOATS, g->parent + at, parent);
     cm_f taken[6];
     memcpy(taken, parent, sizeof taken);
-    for (uint32_t i = 0, row = 0; i < block; row += i, i++) {
+    for (uint32_t i = 0, row = 0; i < count; row += i, i++) {
         const cm_soft_row *r = &g->rows[i];
         tree_row of = tree_row_of(r, at, turned, sign);
         cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), of.linear);
         x[i] = row_of(of.linear, of.child, child) + row_of(back, of.parent, parent);
-        if (!relax) {
+        if (i < singles) {
+            x[i] = x[i] + single_wants(r, &g->single[i], at, relax);
+        } else if (!relax) {
             x[i] = x[i] + joint_clamp(rate * cm_lanes_load(r->error + at), -push, push);
+        }
+        if (round > 0) {
+            x[i] = cm_lanes_select(cm_lanes_greater(LOAD(live), zero), x[i], zero);
         }
         for (uint32_t k = 0; k < i; k++) {
             x[i] = x[i] - LOAD(factor[row + k]) * x[k];
@@ -176,11 +199,10 @@ CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at,
 
 // The joint's unknowns, from those above; and what they do.
 CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax,
-                                     uint32_t block)
+                                     uint32_t round, uint32_t singles, uint32_t count)
 {
-    const cm_softness *ball = &soft->joints->ball;
     float *pushes = soft->joints->limbs[0].push;
-    cm_f sign, child[8], parent[8], x[CM_JOINT_BLOCK_MAX];
+    cm_f sign, child[8], parent[8], x[CM_JOINT_GROUP_ROWS];
     cm_mask turned = turned_lanes(g, at, &sign);
     masses m = row_masses(g, at);
     speeds s;
@@ -189,19 +211,19 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
     for (uint32_t i = 0; i < 8; i++) {
         child[i] = cm_lanes_set(0.0f);
     }
-    for (uint32_t i = 0; i < block; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_f sum = LOAD(reach[i][0]) * parent[0];
         for (uint32_t n = 1; n < 6; n++) {
             sum = sum + LOAD(reach[i][n]) * parent[n];
         }
         x[i] = LOAD(right[i]) - LOAD(inverse_pivot[i]) * sum;
     }
-    for (uint32_t i = block; i-- > 0;) {
-        for (uint32_t k = i + 1; k < block; k++) {
+    for (uint32_t i = count; i-- > 0;) {
+        for (uint32_t k = i + 1; k < count; k++) {
             x[i] = x[i] - LOAD(factor[k * (k - 1) / 2 + i]) * x[k];
         }
     }
-    for (uint32_t i = 0; i < block; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_soft_row *row = &g->rows[i];
         tree_row of = tree_row_of(row, at, turned, sign);
         cm_f change = -x[i];
@@ -211,19 +233,15 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
         child[3] = child[3] + of.child.x * x[i], parent[3] = parent[3] + of.parent.x * x[i];
         child[4] = child[4] + of.child.y * x[i], parent[4] = parent[4] + of.parent.y * x[i];
         child[5] = child[5] + of.child.z * x[i], parent[5] = parent[5] + of.parent.z * x[i];
-        if (relax) {
-            cm_lanes_store(row->impulse + at, cm_lanes_load(row->impulse + at) + change);
-        } else { // mass_scale and impulse_scale add up to one: what it did before does not count
-            change = change * cm_lanes_set(ball->mass_scale);
-            cm_lanes_store(row->impulse + at, change);
-        }
+        change = relax ? change : LOAD(share) * change;
+        bool adds = relax || round > 0 || i < singles;
+        cm_f old = adds ? cm_lanes_load(row->impulse + at) : cm_lanes_set(0.0f);
+        cm_lanes_store(row->impulse + at, adds ? old + change : change);
+        STORE(right[i], change);
         row_apply(row, at, &m, change, &s);
     }
     cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->child + at, child);
     cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->parent + at, parent);
-    if (relax) {
-        sum_rows(g, at);
-    }
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
@@ -241,37 +259,72 @@ static inline void limbs_move(cm_soft *soft, const cm_soft_rows *tree, uint32_t 
 {
     for (uint32_t i = tree->limbs[at]; i < tree->limbs[at + CM_LANES]; i++) {
         cm_soft_limb *limb = &soft->joints->limbs[i];
+        memcpy(limb->start, &soft->bodies[soft->joints->limb_bodies[i]], sizeof limb->start);
         memcpy(limb->speed, &soft->bodies[soft->joints->limb_bodies[i]], sizeof limb->speed);
         memset(limb->push, 0, sizeof limb->push);
     }
 }
 
-// Block rows and factors of the present poses.
-static inline void make_tree(cm_soft *soft, cm_soft_rows *tree)
+#include "shared/sim/solve/soft/tree_bounds.inl"
+
+// Rows of the present poses.
+static void make_tree(cm_soft *soft, cm_soft_rows *tree)
+{
+    for (uint32_t i = 0; i < tree->who.steps; i++) {
+        make_rows(soft, &tree[i], 0);
+        for (uint32_t k = 0; k < tree[i].singles; k++) {
+            for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+                yield_single(&tree[i], k, at);
+            }
+        }
+    }
+}
+
+static void factor_tree(cm_soft *soft, cm_soft_rows *tree)
 {
     for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
         limbs_respond(soft, tree, at);
     }
     for (uint32_t i = 0; i < tree->who.steps; i++) {
-        make_rows(soft, &tree[i], 0);
         for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
             FOR_BLOCK(tree_factor, soft, &tree[i], at);
+        }
+    }
+    tree->factored = 1;
+}
+
+// Solves for what the rows want, less what they have; after the first round in live lanes alone.
+static void tree_round(cm_soft *soft, cm_soft_rows *tree, bool relax, uint32_t round)
+{
+    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        limbs_move(soft, tree, at);
+        for (uint32_t i = 0; i < tree->who.steps; i++) {
+            FOR_BLOCK(tree_eliminate, soft, &tree[i], at, relax, round);
+        }
+        for (uint32_t i = tree->who.steps; i-- > 0;) {
+            FOR_BLOCK(tree_substitute, soft, &tree[i], at, relax, round);
         }
     }
 }
 
 static void tree_solve(cm_soft *soft, cm_soft_rows *tree, bool relax)
 {
-    if (relax || !tree->made) {
+    bool make = relax || !tree->made;
+    if (make) {
         make_tree(soft, tree);
     }
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-        limbs_move(soft, tree, at);
-        for (uint32_t i = 0; i < tree->who.steps; i++) {
-            FOR_BLOCK(tree_eliminate, soft, &tree[i], at, relax);
-        }
-        for (uint32_t i = tree->who.steps; i-- > 0;) {
-            FOR_BLOCK(tree_substitute, soft, &tree[i], at, relax);
+    bool bounded = begin_tree(soft, tree, relax);
+    if (make || !tree->factored) {
+        factor_tree(soft, tree);
+    }
+    tree_round(soft, tree, relax, 0);
+    for (uint32_t round = 1; bounded && clamp_tree(soft, tree, relax, round); round++) {
+        factor_tree(soft, tree);
+        tree_round(soft, tree, relax, round);
+    }
+    for (uint32_t i = 0; relax && i < tree->who.steps; i++) {
+        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            sum_rows(&tree[i], at);
         }
     }
 }
