@@ -17,9 +17,8 @@ typedef struct cm_feel_tally {
 static inline void cm_feel_tally_add(cm_feel_tally *tally, float value)
 {
     uint32_t bits;
-    float size = value < 0.0f ? -value : value;
-    memcpy(&bits, &size, sizeof bits);
-    tally->buckets[bits >> CM_FEEL_SHIFT]++;
+    memcpy(&bits, &value, sizeof bits);
+    tally->buckets[(bits & 0x7fffffffu) >> CM_FEEL_SHIFT]++; // without the sign, of zeros too
     tally->count++;
 }
 

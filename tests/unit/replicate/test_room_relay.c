@@ -116,7 +116,7 @@ static void play(void)
 {
     uint64_t now = cm_room_tick(b.room);
     for (uint32_t player = 0; player < PLAYERS; player++) {
-        uint8_t input[SIZE] = {0};
+        uint8_t input[CAROM_INPUT_MAX] = {0};
         input[8] = (uint8_t)cm_rng_below(&b.rng, 4);
         uint64_t ahead = now + 1 + cm_rng_below(&b.rng, 4);
         uint64_t behind = now - cm_rng_below(&b.rng, now < 8 ? 1 : 8);
@@ -239,7 +239,7 @@ Test(room_relay, of_many_players_the_first_are_told)
     join(MANY);
     for (uint32_t i = 0; i < 60; i++) {
         for (uint32_t player = 0; player < MANY && i > 0; player++) {
-            uint8_t input[SIZE] = {0};
+            uint8_t input[CAROM_INPUT_MAX] = {0};
             uint32_t cost;
             input[8] = (uint8_t)cm_rng_below(&b.rng, 4);
             (void)cm_room_input(b.room, player, cm_room_tick(b.room) + 1, input, 8, &cost);
