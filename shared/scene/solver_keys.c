@@ -23,6 +23,7 @@ static const solver_key KEYS[] = {
     KEY(SOFT, soft, substeps),
     KEY(SOFT, soft, restitution_threshold),
     KEY(IMPULSE, impulse, substeps),
+    KEY(IMPULSE, impulse, restitution_threshold),
     KEY(IMPULSE, impulse, model),
     KEY(IMPULSE, impulse, pixel),
     KEY(IMPULSE, impulse, rotation),

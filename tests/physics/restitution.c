@@ -122,28 +122,53 @@ ParameterizedTest(part_case *c, restitution, flat_bodies_part)
     }
 }
 
+typedef struct limit {
+    float speed;
+    carom_solver_type solver;
+    carom_impulse_model model;
+} limit;
+
 ParameterizedTestParameters(restitution, threshold)
 {
-    static float cases[] = {0.2f, 0.5f, 1.0f, 2.0f, 4.0f};
-    return cr_make_param_array(float, cases, sizeof cases / sizeof cases[0]);
+    static limit cases[] = {
+        {0.2f, CAROM_SOLVER_SOFT, CAROM_IMPULSE_INTERPOLATED},
+        {0.5f, CAROM_SOLVER_SOFT, CAROM_IMPULSE_INTERPOLATED},
+        {1.0f, CAROM_SOLVER_SOFT, CAROM_IMPULSE_INTERPOLATED},
+        {2.0f, CAROM_SOLVER_SOFT, CAROM_IMPULSE_INTERPOLATED},
+        {4.0f, CAROM_SOLVER_SOFT, CAROM_IMPULSE_INTERPOLATED},
+        {0.5f, CAROM_SOLVER_IMPULSE, CAROM_IMPULSE_INTERPOLATED},
+        {2.0f, CAROM_SOLVER_IMPULSE, CAROM_IMPULSE_NORMAL},
+        {1.0f, CAROM_SOLVER_IMPULSE, CAROM_IMPULSE_CIRCLE},
+    };
+    return cr_make_param_array(limit, cases, sizeof cases / sizeof cases[0]);
 }
 
-ParameterizedTest(float *threshold, restitution, threshold)
+// A ball meets a fixed one above which it comes straight down.
+ParameterizedTest(limit *c, restitution, threshold)
 {
     for (int i = 0; i < 2; i++) {
-        double met = (double)*threshold * (i == 0 ? 0.9 : 1.1), parted = 0.0;
+        double met = (double)c->speed * (i == 0 ? 0.9 : 1.1), parted = 0.0;
         carom_world_def def = cm_lab_def(240, 8);
         def.gravity = cm_vec(0, 0, 0);
-        def.solver.soft.restitution_threshold = *threshold;
+        def.restitution_combine = CAROM_COMBINE_PRODUCT;
+        def.solver.type = c->solver;
+        def.solver.impulse.model = c->model;
+        def.solver.soft.restitution_threshold = c->speed;
+        def.solver.impulse.restitution_threshold = c->speed;
         cm_lab lab = cm_lab_open(&def);
-        cm_lab_floor(&lab);
+        carom_body_def fixed = carom_default_body_def();
+        fixed.type = CAROM_BODY_STATIC;
+        carom_shape_def sphere = cm_lab_shape(&lab, CAROM_SHAPE_SPHERE);
+        sphere.radius = 0.1f;
+        sphere.restitution = 1.0f;
+        cm_lab_add(&lab, &fixed, &sphere);
         lab.surface.restitution = 0.5f;
         carom_body_id ball = cm_lab_ball(&lab, cm_vec(0, 0.3f, 0), 0.1f);
         cm_lab_set_velocity(&lab, ball, cm_vec(0, (float)-met, 0), cm_vec(0, 0, 0));
         cm_lab_run(&lab, 3.0);
         parted = (double)cm_lab_get(&lab, ball).linear_velocity.y;
         cm_within(parted / met, i == 0 ? 0.0 : 0.49, i == 0 ? 0.01 : 0.51,
-                  "e of .5 where %g m/s meet, threshold %g", met, (double)*threshold);
+                  "e of .5 where %g m/s meet, threshold %g", met, (double)c->speed);
         cm_lab_close(&lab);
     }
 }

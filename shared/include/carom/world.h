@@ -159,6 +159,9 @@ typedef struct carom_impulse_def {
     /// m; the circle model's source rounds gaps to whole pixels, this is the width of one. Wider,
     /// circles stop further apart and shake less. 0, the default, does not round.
     float pixel;
+    /// m/s; 0, the default: all that meet part at their restitution. What meets slower does not
+    /// part: higher, what bounces comes to rest sooner.
+    float restitution_threshold;
 } carom_impulse_def;
 
 /// `lcp`, for mechanisms that must not stretch: all rows of an island (contacts, joints, what a

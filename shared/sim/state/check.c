@@ -56,7 +56,9 @@ carom_result cm_check_unit(carom_vec3 value)
 static carom_result check_soft(const cm_world_state *state, carom_error *error)
 {
     CM_FIELD(cm_check_float(state->restitution_threshold, 0.0f, CAROM_VELOCITY_MAX),
-             "solver.soft.restitution_threshold", "0 to 1e6");
+             state->solver == CAROM_SOLVER_IMPULSE ? "solver.impulse.restitution_threshold"
+                                                   : "solver.soft.restitution_threshold",
+             "0 to 1e6");
     return CAROM_OK;
 }
 

@@ -214,7 +214,9 @@ static void set_solver(const carom_solver_def *def, cm_world_state *state)
 {
     state->solver = (uint32_t)def->type;
     state->substeps = substeps_of(def);
-    state->restitution_threshold = def->soft.restitution_threshold;
+    state->restitution_threshold = def->type == CAROM_SOLVER_IMPULSE
+                                       ? def->impulse.restitution_threshold
+                                       : def->soft.restitution_threshold;
     state->model = (uint32_t)def->impulse.model;
     state->pixel = def->impulse.pixel;
     state->epsilon = def->lcp.epsilon;

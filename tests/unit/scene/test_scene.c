@@ -71,7 +71,8 @@ Test(scene, solver_defaults_may_be_written_out)
         const char *type, *keys;
     } cases[] = {
         {"soft", "\"restitution_threshold\": 1"},
-        {"impulse", "\"substeps\": 1, \"model\": \"interpolated\", \"pixel\": 0"},
+        {"impulse", "\"substeps\": 1, \"model\": \"interpolated\", \"pixel\": 0, "
+                    "\"restitution_threshold\": 0"},
         {"lcp", "\"epsilon\": 1e-4, \"gamma\": 0.2, \"rounds\": 1, \"friction_model\": "
                 "\"box_estimated\", \"integration\": \"source\""},
         {"volume", "\"segments\": 16, \"contact\": \"volume\""},

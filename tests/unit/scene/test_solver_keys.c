@@ -18,7 +18,7 @@ typedef struct owned {
 static const owned OWNED[] = {
     {"substeps", "silv"},
     {"model", "i"},
-    {"restitution_threshold", "s"},
+    {"restitution_threshold", "si"},
     {"pixel", "i"},
     {"epsilon", "l"},
     {"gamma", "l"},

@@ -112,6 +112,15 @@ static double collide_forced(const cm_impulse *impulse, const carom_circle_impac
     return hit + share;
 }
 
+// The speed at which two circles approach, along the line of their centres.
+static double approach_of(const carom_circle *a, const carom_circle *b)
+{
+    double x = b->position[0] - a->position[0], y = b->position[1] - a->position[1];
+    double length = __builtin_sqrt(x * x + y * y);
+    double speed = (a->velocity[0] - b->velocity[0]) * x + (a->velocity[1] - b->velocity[1]) * y;
+    return length > 0.0 ? speed / length : 0.0;
+}
+
 static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm_impulse *impulse,
                          const cm_impulse_circle *i, const cm_impulse_circle *j)
 {
@@ -133,14 +142,14 @@ static void collide_pair(const carom_world *world, const cm_scratch *scratch, cm
     float friction, restitution;
     carom_circle_impact c;
     cm_rule_mix(world, &shapes[i->shape], &shapes[j->shape], &friction, &restitution);
+    double e = cm_impulse_restitution(impulse, approach_of(&a, &b), (double)restitution);
     double touch = CM_IMPULSE_TOUCH * 2.0 * (a.radius < b.radius ? a.radius : b.radius);
     if (one->forced || two->forced) {
         cm_circle_meet(&a, &b, (double)world->state.pixel, touch, &c);
-        note(world, scratch, i->shape, j->shape,
-             collide_forced(impulse, &c, (double)restitution, one, two));
+        note(world, scratch, i->shape, j->shape, collide_forced(impulse, &c, e, one, two));
         return;
     }
-    cm_circle_collide(&a, &b, fixed, (double)restitution, (double)world->state.pixel, touch, &c);
+    cm_circle_collide(&a, &b, fixed, e, (double)world->state.pixel, touch, &c);
     if (!c.hit) {
         return;
     }

@@ -32,6 +32,11 @@ static double overlap_of(const cm_impulse_body *a, const cm_impulse_body *b,
     return row->overlap - cm_d3_dot(cm_d3_sub(moved_b, moved_a), row->normal);
 }
 
+double cm_impulse_restitution(const cm_impulse *impulse, double approach, double of_pair)
+{
+    return impulse->threshold > 0.0 && approach < impulse->threshold ? 0.0 : of_pair;
+}
+
 cm_impulse_touch cm_impulse_find_touch(double depth, double force, double approach, double h)
 {
     double most = approach * h, now = approach + 0.5 * force;
@@ -85,7 +90,7 @@ static void hit(uint32_t model, const cm_impulse *impulse, const cm_manifold *m,
     a->side.r = row->on_a;
     b->side.r = row->on_b;
     const cm_impulse_side before_a = a->side, before_b = b->side;
-    double epsilon = (double)m->restitution;
+    double epsilon = row->restitution;
     carom_dvec3 n = row->normal;
     cm_impulse_touch t = {0};
     if (row->forced) {
@@ -129,9 +134,10 @@ static bool finds_hit(const cm_impulse *impulse, const cm_manifold *m, cm_impuls
     b->side.r = row->on_b;
     row->v0 = cm_impulse_relative(&a->side, &b->side);
     row->approach = cm_d3_dot(row->v0, row->normal);
+    row->restitution = cm_impulse_restitution(impulse, row->approach, (double)m->restitution);
     double least = row->force > 0.0 ? CM_IMPULSE_PRESSED * row->force : 0.0;
     double fastest = a->fastest > b->fastest ? a->fastest : b->fastest;
-    if (m->restitution == 0.0f) {
+    if (row->restitution == 0.0) {
         return row->approach > least + (first ? 0.0 : STILL * fastest);
     }
     double grazes = GRAZES * cm_d3_length(row->v0);
@@ -147,7 +153,7 @@ static bool part(const cm_scratch *scratch, const cm_impulse *impulse, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         cm_impulse_row *row = &impulse->rows[i];
         const cm_manifold *m = &scratch->manifolds[i];
-        if (!row->meets || m->restitution == 0.0f || !(row->answer > 0.0)) {
+        if (!row->meets || row->restitution == 0.0 || !(row->answer > 0.0)) {
             continue;
         }
         cm_impulse_body *a = &impulse->bodies[m->body_a], *b = &impulse->bodies[m->body_b];
@@ -182,7 +188,7 @@ static bool hit_round(uint32_t model, const cm_scratch *scratch, const cm_impuls
     for (uint32_t i = 0; i < count; i++) {
         cm_impulse_row *row = &impulse->rows[i];
         const cm_manifold *m = &scratch->manifolds[i];
-        if (row->points != 0 && m->restitution == 0.0f) {
+        if (row->points != 0 && row->restitution == 0.0) {
             row->meets = finds_hit(impulse, m, row, first);
         }
         if (row->meets) {

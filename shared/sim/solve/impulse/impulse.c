@@ -241,6 +241,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
     cm_impulse impulse;
     walk(&world->limits, scratch->solver, &impulse);
     impulse.h = 1.0 / ((double)world->state.tick_rate * (double)world->state.substeps);
+    impulse.threshold = (double)world->state.restitution_threshold;
     impulse.planar = world->state.flags & CM_WORLD_PLANAR;
     prepare(world, &impulse);
     if (world->state.model == CAROM_IMPULSE_CIRCLE && !is_forced(world, &impulse)) {

@@ -53,21 +53,22 @@ typedef struct cm_impulse_row {
     double force;           // m/s, approach at the centroid that one step's forces make, those of
                             // other contacts included
     double mu;
-    double still;    // m/s, rad/s: a change of less is none
-    uint32_t points; // a bit for each that touches; 0: the row has no part in the step
-    uint32_t hits;   // in this step
-    double carried;  // N s, along the normal, of the hits
-    bool meets;      // hits in this round
-    carom_dvec3 v0;  // m/s, of a less b, at the round's start, and
-    double approach; // along the normal
-    double alone;    // N s, along the normal, of the hit if no other came at the same time
-    double pushes;   // N s, of this round
-    double parts;    // m/s, at which it parts
-    double answer;   // 1/kg, along the normal
-    double late;     // s, of the change of velocities by which the bodies move at once
-    bool forced;     // forces act on a body of it
-    bool rebounds;   // hit, with restitution
-    bool loaded;     // carried something in the step before
+    double restitution; // of this round's hit: 0 below the threshold
+    double still;       // m/s, rad/s: a change of less is none
+    uint32_t points;    // a bit for each that touches; 0: the row has no part in the step
+    uint32_t hits;      // in this step
+    double carried;     // N s, along the normal, of the hits
+    bool meets;         // hits in this round
+    carom_dvec3 v0;     // m/s, of a less b, at the round's start, and
+    double approach;    // along the normal
+    double alone;       // N s, along the normal, of the hit if no other came at the same time
+    double pushes;      // N s, of this round
+    double parts;       // m/s, at which it parts
+    double answer;      // 1/kg, along the normal
+    double late;        // s, of the change of velocities by which the bodies move at once
+    bool forced;        // forces act on a body of it
+    bool rebounds;      // hit, with restitution
+    bool loaded;        // carried something in the step before
     bool has_friction, sticks;
     double left;  // of the sliding, where it does not stick
     double reach; // m, root mean square of the touching points' distance from their centroid
@@ -94,12 +95,15 @@ typedef struct cm_impulse {
     cm_impulse_row *rows;
     cm_impulse_circle *circles; // a row a shape
     double h;                   // s, of a substep
+    double threshold;           // m/s: what meets slower does not rebound
     uint32_t planar;
 } cm_impulse;
 
 // pair.c: all contacts of a step.
 void cm_impulse_collide(carom_world *world, const cm_scratch *scratch, cm_impulse *impulse);
-// hit.c: what approaches faster than forces press collides, in rounds until nothing does. False
+// hit.c: the restitution of a pair; 0 below the threshold of approach.
+double cm_impulse_restitution(const cm_impulse *impulse, double approach, double of_pair);
+// Contacts that approach faster than forces press collide, in rounds until none does. False
 // where rounds ran out.
 bool cm_impulse_hit(uint32_t model, const cm_scratch *scratch, cm_impulse *impulse, uint32_t count);
 // The touch of bodies that overlap by `depth` and approach at `approach`, of which one step's
