@@ -6,9 +6,9 @@
 Goal: one command whose last lines tell everything: each suite's own summary when it ends, at the end a
 table of times, the ten slowest tests, and "N passed, N failed" over all. Method: a suite is a target of
 make; what it prints goes to build/suites/SUITE.log, and to the terminal only if it failed. Suites of the
-lane `first` run before all others, one after another. Then two lanes run beside each other: `servers` wait
-more than they compute, `builds` compute on every core; a lane of servers that is done goes on with builds that
-nobody has begun. With names, only these suites run.
+lane `first` run before all others, one after another. Then two of the lane `servers`, which wait or use
+one core, run beside one of `builds`, which compute on every core; one that is done with the servers goes on with builds
+that nobody has begun. With names, only these suites run.
 
 A suite whose packages cannot be installed here, or which ends with status 77 and a line "SKIPPED: why", is
 neither passed nor failed; the summary counts it, with the reason.
@@ -199,7 +199,8 @@ def main():
     runner.lane([s for s in suites if s.lane == "first"])
     if all(s.state != "failed" for s in suites if s.name == BUILD):
         servers, builds = ([s for s in suites if s.lane == lane] for lane in LANES[1:])
-        lanes = [threading.Thread(target=runner.lane, args=queues) for queues in ((servers, builds), (builds,))]
+        queues = ((servers, builds), (servers,), (builds,))
+        lanes = [threading.Thread(target=runner.lane, args=of) for of in queues]
         for lane in lanes:
             lane.start()
         for lane in lanes:
