@@ -10,7 +10,7 @@ import sys
 
 NOTICE = "deploy/NOTICE"
 ROW = re.compile(r"^(lib\S+\.so\.\d+)\s+(\S+)\s+(\S+(?: \S+)*?)\s{2,}\S", re.M)
-LOADER = re.compile(r"^ld-linux")
+LOADER = re.compile(r"^ld-linux|^lib(asan|ubsan)\.so")  # and what a build for tests alone is linked with
 
 
 def output(*command):
