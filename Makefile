@@ -324,6 +324,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	for file in shared/sim/carom-sim client-sdk/carom-client client-sdk/carom-token; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@DETERMINISM@|$(strip $(DETERMINISM))|' -e "s|@VERSION@|$$($(OUT)/carom version | sed -n 's/^carom //p')|" \
+	    -e '/^Libs:/s|$$| $(strip $(filter -fsanitize=%,$(OPT_$(BUILD))))|' -e 's| *$$||' \
 	    $$file.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/$${file##*/}.pc; \
 	done
 
