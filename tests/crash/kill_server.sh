@@ -9,8 +9,8 @@
 # themselves into their slots and play on; it drains, and the whole file verifies over the seam. In
 # every other round it is killed as well, so that the match has two seams.
 # Method: the server's status lines come every 100 ms, with `tick` and `recorded_tick`; the moment
-# is a number of ticks and a few milliseconds. The last line says how much was lost at most; the
-# promise is 250 ms. A failure prints seed and round and keeps the files.
+# is a number of recorded ticks with both clients, and a few milliseconds. The last line says how
+# much was lost at most; the promise is 250 ms. A failure prints seed and round and keeps the files.
 set -u
 count=${1:-20}
 seed=${2:-1}
@@ -42,12 +42,15 @@ fail() {
 
 . tests/crash/common.sh
 has_recorded() { [ "$(newest recorded_tick "$log")" -ge "$target" ]; }
+# The ticks from which on the clients play, one a line: who joined after the last recorded tick would be gone.
+joined() { sed -n 's/.*"event":"player joined".*"tick":\([0-9]*\).*/\1/p' "$log"; }
+have_joined() { [ "$(joined | wc -l)" -ge 2 ]; }
 
 one_round() {
     round=$1
     matches=$folder/$round
     RANDOM=$((seed * 1000 + round))
-    target=$((30 + RANDOM % 120))
+    ticks=$((30 + RANDOM % 120))
     pause=0.0$((RANDOM % 90 + 10))
     address=127.0.0.1:0
     seams=0
@@ -55,8 +58,10 @@ one_round() {
         return
     fi
     address=$(sed -n 's/^listening on //p' "$log" | head -1)
-    "$carom" bots --connect "$address" --count 2 --seconds 120 >"$folder/$round.bots" 2>&1 &
+    "$carom" bots --connect "$address" --count 2 --seconds 1000000 >"$folder/$round.bots" 2>&1 &
     bots=$!
+    wait_until have_joined || fail "the clients did not join: $(tail -1 "$log")"
+    target=$(($(joined | sort -n | tail -1) + ticks))
     wait_until has_recorded || fail "tick $target was not recorded"
     sleep "$pause"
     kill_server

@@ -81,7 +81,7 @@ def doors(page, out):
         links = {"build": os.path.dirname(out), "tests": "tests"}
         status, told, texts = run(elsewhere(script), links, f"{root}/bin", {"PKG_CONFIG_PATH": f"{root}/lib/pkgconfig"}.items())
     problems = [f"its blocks ended with status {status}:\n{told}"] if status != 0 else []
-    if not re.search(r"^-6.00 0.50 -\d.\d\d, score", texts["stdout"], re.M):
+    if not re.search(r"^-6\.00 0\.50 -?\d+\.\d\d, score \d+$", texts["stdout"], re.M):
         problems.append(f"the new game's client did not play:\n{told}")
     return problems
 
