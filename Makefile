@@ -37,6 +37,11 @@ endif
 ifeq ($(origin CC),default)
 CC := $(shell command -v gcc >/dev/null 2>&1 && echo gcc || echo cc)
 endif
+# The compiler's cache, where one is installed and may be written to: without that it fails. CCACHE= is none.
+ifeq ($(origin CCACHE),undefined)
+CCACHE := $(if $(findstring ccache,$(CC)),,$(shell \
+  cache=$$(ccache -k cache_dir 2>/dev/null) && mkdir -p "$$cache" 2>/dev/null && [ -w "$$cache" ] && echo ccache))
+endif
 
 # A fifth of the compiler's time is for where each variable is at each instruction, which no profile asks for.
 OPT_release := -O3 -g -fno-var-tracking
@@ -138,7 +143,7 @@ help:
 	@echo 'make compile_commands  build/compile_commands.json for editors'
 	@echo 'make clean       removes build/'
 	@echo 'Each target installs what it needs and is not there; DEPS=no keeps it from that.'
-	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, DEPS=no, WITH=http,xz (parts; all that are found), V=1'
+	@echo 'variables: BUILD=release|debug|asan|tsan|msan, CC, CFLAGS, LDFLAGS, OUT_SUFFIX, DEPS=no, WITH=http,xz (parts; all that are found), CCACHE= (no ccache, though there is one), V=1'
 
 # V=1 shows the commands.
 ifeq ($(V),)
@@ -223,7 +228,7 @@ $(GEN)/game_scenes.inc: $(GAME_SCENES)
 $(OUT)/server/tools/feel/games.o: $(GEN)/game_scenes.inc
 
 $(OUT)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c $(FLAGS_STAMP)
-	$(call say,CC,$<)$(COMPILE) -w -MMD -MP -c $< -o $@
+	$(call say,CC,$<)$(CCACHE) $(COMPILE) -w -MMD -MP -c $< -o $@
 
 # Objects ------------------------------------------------------------------------------------------
 # The tests' own code is compiled once and hardly run: half of the time. (Private: else the stamp of the flags has it too.)
@@ -247,7 +252,7 @@ $(OUT)/shared/sim/solve/soft/pass16.o $(OUT)/shared/sim/collide/box_axes16.o: \
 
 $(OUT)/%.o: %.c $(FLAGS_STAMP) | $(PROTO_HDRS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(COMPILE) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)$(CCACHE) $(COMPILE) -MMD -MP -c $< -o $@
 
 $(OUT)/carom: $(CAROM_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@

@@ -200,7 +200,7 @@ sources: $(OUT)/carom
 PARTED_SRCS := $(patsubst $(OUT)/%.o,%.c,$(PARTED))
 $(OUT)/bare/%.o: %.c | $(PROTO_HDRS)
 	@mkdir -p $(@D)
-	$(call say,CC,'$< (bare)')$(COMPILE) $(PARTS:%=-DCM_WITH_%=0) -MMD -MP -c $< -o $@
+	$(call say,CC,'$< (bare)')$(CCACHE) $(COMPILE) $(PARTS:%=-DCM_WITH_%=0) -MMD -MP -c $< -o $@
 $(OUT)/carom-bare: $(filter-out $(PARTED),$(CAROM_OBJS)) $(PARTED_SRCS:%.c=$(OUT)/bare/%.o)
 	$(call say,LINK,$@)$(LINK) $^ $(PKG_LIBS) -lm -o $@
 
