@@ -67,7 +67,7 @@ kill_worker() {
     kill -9 "$worker"
 }
 
-for ((i = 0; i < 100; i++)); do
+for ((i = 0; i < 6000; i++)); do
     [ ! -s "$dir/ready" ] || break
     kill -0 "$server" 2>/dev/null || break
     sleep 0.1

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     carom_client_def def = carom_default_client_def();
     def.name = "example";
     carom_client *client;
-    uint64_t start = now_us(), second = 0;
+    uint64_t start = now_us(), second = 0, passed = 0;
     carom_result result = carom_client_create(&def, &client);
     if (result == CAROM_OK) {
         result = token != NULL ? carom_client_connect_token(client, token, start)
@@ -42,9 +42,12 @@ int main(int argc, char **argv)
     }
     bool played = false;
     do {
-        uint64_t now = now_us(), passed = (now - start) / 1000000u;
+        uint64_t now = now_us();
         carom_client_update(client, now);
         if (carom_client_get_state(client) == CAROM_CLIENT_PLAYING) {
+            start = played ? start : now; // the seconds count from when it plays
+            played = true;
+            passed = (now - start) / 1000000u;
             // The sandbox's input: drive x and z as binary32, then buttons.
             static const float square[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
             uint8_t input[9] = {0};

@@ -62,7 +62,7 @@ play() { # CRASH
     address=$(sed -n 's/^listening on //p' "$log" | head -1)
     bots=()
     for room in beside other; do
-        "$carom" bots --connect "$address" --rooms "$room" --count 4 --predict 0 --seconds 1000 >"$folder/$room" 2>&1 &
+        "$carom" bots --connect "$address" --rooms "$room" --count 4 --predict 0 --seconds 1000000 >"$folder/$room" 2>&1 &
         bots+=($!)
     done
     wait_until has "module failed" 3 || fail "the module did not fail three times"

@@ -189,11 +189,11 @@ play_pong() { # FILE.so: hosts it, plays once; the match is left in $dir/matches
     "$carom" serve --insecure --module "$1" --scene "$dir/pong/pong.json" --listen 127.0.0.1:0 \
         --ready-file "$dir/ready" --db "$dir/pong.db" --matches "$dir/matches" >"$dir/serve.txt" 2>&1 &
     server=$!
-    for ((i = 0; i < 300; i++)); do
+    for ((i = 0; i < 6000; i++)); do
         [ ! -s "$dir/ready" ] || break
         sleep 0.1
     done
-    timeout 60 "$dir/pong_client" "$(head -1 "$dir/ready")" >"$dir/log.txt" 2>&1
+    timeout 600 "$dir/pong_client" "$(head -1 "$dir/ready")" >"$dir/log.txt" 2>&1
     played=$?
     kill -TERM "$server"
     wait "$server"

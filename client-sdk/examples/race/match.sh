@@ -19,7 +19,7 @@ while [ ! -s "$dir/ready" ]; do
     kill -0 "$server" 2>/dev/null || { cat "$dir/log"; exit 1; }
     sleep 0.1
 done
-timeout 120 "$client" "$(head -1 "$dir/ready")" "$@"
+timeout 600 "$client" "$(head -1 "$dir/ready")" "$@"
 played=$?
 kill -TERM "$server"
 wait "$server" || { cat "$dir/log"; exit 1; }

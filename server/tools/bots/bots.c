@@ -18,7 +18,6 @@
 #define STAGGER_US    5000u    // between two bots' connecting
 #define FAREWELL_US   1500000u // for the leaving at the end
 #define TOKEN_SECONDS 60u      // that a bot's token is good for: it is used at once
-#define WAIT_SECONDS  10u      // for all to be playing or refused, before play is timed
 
 typedef struct bot {
     carom_client *client;
@@ -133,7 +132,8 @@ static void connect_due(bot *bots, const cm_bots_options *options, uint64_t star
     }
 }
 
-// Plays until the time is over or a signal comes. The time counts from when all play.
+// Plays until the time is over or a signal comes. The time counts from when all play or were
+// refused: one that does neither gives up by itself.
 static void play(bot *bots, const cm_bots_options *options)
 {
     uint64_t start = cm_net_now_us(NULL), due = start, began = 0;
@@ -147,10 +147,7 @@ static void play(bot *bots, const cm_bots_options *options)
             any = any || !bots[i].result.tried ||
                   carom_client_get_state(bots[i].client) != CAROM_CLIENT_IDLE;
         }
-        if (began == 0 && (all_settled(bots, count) ||
-                           now - start > WAIT_SECONDS * 1000000ull + count * STAGGER_US)) {
-            began = now;
-        }
+        began = began == 0 && all_settled(bots, count) ? now : began;
         if (!any || (began != 0 && (double)(now - began) >= options->seconds * 1.0e6)) {
             break;
         }

@@ -2,6 +2,7 @@
 // room whose ticks take too much goes on in a worker of its own, or is slowed. Method: real
 // processes, with a module that counts; the log and the admin socket tell.
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,11 +72,15 @@ static void write_slow(const serving *c, int work, char path[128])
 // A room that takes all of its processor: no other one is opened beside it, neither by a player nor
 // by an operator, with a supervisor or without. 130 ms are eight times the 16 ms of a tick, and an
 // eighth of the second after which a tick ends its worker, so that neither comes about on a machine
-// that is faster or slower now than when it was measured.
+// that is faster or slower now than when it was measured. Where others want the processors a server
+// may get no 80% of one: here it goes before them, if this user may ask for that.
 static void refuses_rooms(char *workers)
 {
     serving c;
     char module[512], scene[128], room[160], found[256];
+    uint32_t tries = 0;
+    const struct sched_param first = {.sched_priority = 1};
+    bool goes_first = sched_setscheduler(0, SCHED_RR, &first) == 0; // its children, too
     serving_find_module("slow", module, sizeof module);
     serving_make_directory(&c);
     write_slow(&c, work_of(0.13), scene);
@@ -90,14 +95,16 @@ static void refuses_rooms(char *workers)
     while (strstr(answer, "every worker uses 80% of its processor") ==
            NULL) { // until its load is measured and whoever decides knows
         usleep(10000);
+        if (!goes_first && ++tries == 6000) {
+            cr_skip_test("nobody gets 80%% of a processor here");
+        }
         answer = serving_ask(
             &c, "{\"command\":\"open\",\"room\":\"more\",\"scene\":\"tests/scenes/hello.json\"}");
         if (strstr(answer, "\"done\"") != NULL) {
             serving_ask(&c, "{\"command\":\"close\",\"room\":\"more\"}");
         }
     }
-    // On a machine that is busy besides a worker that waits for the processor is not busy itself:
-    // then it opens the room, or does not answer in time, and is asked again.
+    // One that does not answer in time is asked again, as is one that was less busy a moment ago.
     while (ask_for_room(&c, "duel") != CAROM_REASON_SERVER_FULL) {
         serving_ask(&c, "{\"command\":\"close\",\"room\":\"duel\"}");
     }
@@ -133,11 +140,11 @@ static bool says_of(const serving *c, const char *room, const char *what)
     return strstr(line, what) != NULL;
 }
 
-// Until the log says it so often, both clients played on meanwhile; at most a minute of waiting.
+// Until the log says it so often, both clients played on meanwhile; at most ten minutes.
 static void play_until_logged(const serving *c, carom_client *const clients[2], const char *event)
 {
     char room[256];
-    for (int i = 0; i < 60000 && serving_read_log(c->err, event, "room", room) == 0; i++) {
+    for (int i = 0; i < 600000 && serving_read_log(c->err, event, "room", room) == 0; i++) {
         carom_client_update(clients[0], cm_now_us());
         carom_client_update(clients[1], cm_now_us());
         usleep(1000);
@@ -154,10 +161,10 @@ static void isolates(char *workers, bool moves)
     uint32_t ends[CM_MATCH_CUT + 1], resumes;
     serving_find_module("slow", module, sizeof module);
     serving_make_directory(&c);
-    // Three times its share of 2 ms; the room beside it takes a sixth of that.
+    // Three times its share of 2 ms; the room beside it takes next to nothing.
     write_slow(&c, work_of(0.006), scene);
     snprintf(room, sizeof room, "busy=%s", scene);
-    serving_host(&c, (char *[]){"--workers", workers, "--room", "beside=tests/scenes/sandbox.json",
+    serving_host(&c, (char *[]){"--workers", workers, "--room", "beside=tests/scenes/hello.json",
                                 "--room", room, "--module", module, "--tick-budget-percent", "12",
                                 NULL});
     cr_assert_eq(cm_module_load_list(module, NULL, text, sizeof text), CAROM_OK, "%s", text);
@@ -169,7 +176,7 @@ static void isolates(char *workers, bool moves)
     carom_client_stats stats = {0};
     carom_client_acks acks = {0};
     uint64_t tick = 0, reached = 0; // that it plays to: of one that rests, the next one
-    for (int i = 0; i < 60000 && (tick == 0 || reached < tick); i++) {
+    for (int i = 0; i < 600000 && (tick == 0 || reached < tick); i++) {
         carom_client_update(clients[0], cm_now_us());
         carom_client_update(clients[1], cm_now_us());
         carom_client_stats_get(clients[0], &stats);

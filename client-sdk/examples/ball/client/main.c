@@ -115,7 +115,7 @@ int main(int argc, char **argv)
             (void)carom_client_play_bot(clients[i], frame);
             playing = playing && carom_client_get_state(clients[i]) != CAROM_CLIENT_IDLE;
         }
-        if (frame % 120 == 0) {
+        if (frame % 120 == 0 || goals >= (uint32_t)wanted) {
             draw(clients[0]);
             hud(clients[0]);
         }
