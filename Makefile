@@ -220,7 +220,7 @@ $(GEN)/http_page.inc: $(HTTP_PAGE)
 $(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc
 
 # The scenes of the games in client-sdk/examples, each as a text of C.
-GAME_SCENES := $(foreach game,$(GAMES),client-sdk/examples/$(game)/$(game).json)
+GAME_SCENES := $(foreach game,$(GAMES),client-sdk/examples/$(game)/$(game).json) tests/scenes/seeds/volume_six_blocks_pointer.json
 $(GEN)/game_scenes.inc: $(GAME_SCENES)
 	@mkdir -p $(GEN)
 	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print ";"; n = FILENAME; sub(/.*\//, "", n); sub(/\.json$$/, "", n); printf "static const char %s_scene[] =\n", n } \

@@ -63,6 +63,12 @@ void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint32_t v
     forget_path(clock);
 }
 
+void cm_client_clock_packets(cm_client_clock *clock, uint32_t input_rate)
+{
+    double wait = (double)clock->tick_rate / input_rate - 1.0 - CM_LEAD_AGE;
+    clock->unreported = wait > 0.0 ? wait : 0.0;
+}
+
 static double path_least(const cm_client_clock *clock)
 {
     double least = NONE;
@@ -86,7 +92,8 @@ static double wanted_offset(const cm_client_clock *clock)
     double least = path_least(clock);
     if (clock->lead_known) {
         // After a jump of the path: hold, the next report comes with the next view.
-        return least < NONE ? LEAD_TARGET - least + most_after(clock) : clock->offset;
+        return least < NONE ? LEAD_TARGET + clock->unreported - least + most_after(clock)
+                            : clock->offset;
     }
     return clock->arrival_mean + clock->rtt_ticks + 1.0 + 2.0 * clock->arrival_deviation;
 }

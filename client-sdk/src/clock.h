@@ -27,6 +27,7 @@ typedef struct cm_client_clock {
     // Lead.
     double offset;
     double rtt_ticks;
+    double unreported; // ticks that an input waits for its packet, beyond those that are reported
     bool lead_known;
     double least[CM_CLOCK_BUCKETS]; // of (lead - how far ahead the input was made); 1e9: none
     double after[CM_CLOCK_BUCKETS]; // most that an input was made after its tick began
@@ -39,6 +40,8 @@ typedef struct cm_client_clock {
 
 void cm_client_clock_init(cm_client_clock *clock, uint32_t tick_rate, uint32_t view_rate,
                           uint64_t now_us);
+// Inputs go input_rate times a second: of ticks shorter than that, several wait for one packet.
+void cm_client_clock_packets(cm_client_clock *clock, uint32_t input_rate);
 // Moves all clocks on; never back.
 void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us);
 // The room's clock runs at permille / 1000 of tick_rate.

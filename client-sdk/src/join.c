@@ -102,6 +102,7 @@ static void welcome(carom_client *client, const cm_control *control)
     }
     if (client->predictor != NULL) {
         client->predictor->events = &client->events;
+        client->predictor->touch = &client->pointer.touch;
         client->predictor->budget_us = client->def.predict_budget_us;
         if (client->def.predict_cost_ns > 0) {
             client->predictor->cost_ns = client->def.predict_cost_ns;
@@ -115,6 +116,7 @@ static void welcome(carom_client *client, const cm_control *control)
     }
     cm_client_clock_init(&client->clock, client->mirror->tick_rate, client->mirror->view_rate,
                          client->now_us);
+    cm_client_clock_packets(&client->clock, client->mirror->input_rate);
     cm_client_apply_ticket(client, control);
     cm_event_log_begin(&client->events, control->tick);
     client->window = cm_window_ticks(control->rewind_ms, control->tick_rate);

@@ -50,6 +50,12 @@ uint32_t cm_nearby_room(const cm_predictor *p)
     return bodies < p->mirror->slots ? (uint32_t)bodies : p->mirror->slots;
 }
 
+double cm_nearby_steps(const cm_predictor *p)
+{
+    double us = p->part_us > 0.0 && p->part_us < p->budget_us ? p->part_us : p->budget_us;
+    return 1.0e3 * us / (p->cost_ns * (STEP_BODIES + 1.0 + p->simulated));
+}
+
 static int compare(const void *a, const void *b)
 {
     const cm_near *x = a, *y = b;

@@ -21,6 +21,8 @@ cm_middles cm_nearby_middles(const cm_predictor *predictor, carom_vec3 here, car
 float cm_nearby_distance(const cm_middles *middles, carom_vec3 place);
 // Bodies that the budget pays for, besides the own one; a few at least, where it is not 0.
 uint32_t cm_nearby_room(const cm_predictor *predictor);
+// Ticks that an update may step for a correction.
+double cm_nearby_steps(const cm_predictor *predictor);
 // Orders a list of bodies, nearest first, and of equals the lower slot.
 void cm_nearby_order(cm_near *list, uint32_t count);
 // `us` of time went by while so many steps were made; true costs follow slowly.

@@ -17,6 +17,7 @@
 #define FORESIGHT_S 0.5                   // inputs are made ahead of rare updates, at most
 #define LOSS_GAIN   (1.0f / 64.0f)
 #define LOSS_BAD    0.005f
+#define PERIOD_PART 0.25 // of a device's period, for correcting
 #define JITTER_BAD  0.35 // ticks, mean deviation of the times of arrival
 
 void cm_client_note_changed(carom_client *client)
@@ -227,6 +228,7 @@ static void predict(carom_client *client, double elapsed)
         clock < (double)client->input_tick && clock > 0.0 ? (uint64_t)clock : client->input_tick;
     predictor->render = cm_client_clock_render(&client->clock);
     predictor->news = predictor->news || client->news;
+    predictor->part_us = PERIOD_PART * 1.0e6 * (double)client->pointer.device.period;
     // By the round trip, or as old as the newest view is, where the lead is longer.
     double age = client->clock.rtt_ticks + client->clock.view_interval;
     double lead = clock - (double)client->mirror->newest_tick;

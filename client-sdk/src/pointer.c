@@ -61,7 +61,8 @@ void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose
     if (pointer->set) {
         carom_vec3 way = cm_sub(center_of(pose, arm), center_of(&pointer->pose, arm));
         carom_vec3 turn = cm_interp_spin(pointer->pose.orientation, pose->orientation, 1.0f);
-        pointer->energy -= power(pointer->force, pointer->torque, way, turn);
+        pointer->gave = power(pointer->force, pointer->torque, way, turn);
+        pointer->energy -= pointer->gave;
     }
     pointer->set = true;
     pointer->pose = *pose;
@@ -99,6 +100,19 @@ bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *
     pointer->force = *force = cm_scale((float)share, *force);
     pointer->torque = *torque = cm_scale((float)share, *torque);
     return share < 1.0;
+}
+
+bool cm_pointer_correct(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque,
+                        uint64_t now_us)
+{
+    double seconds = (double)(now_us - pointer->felt_us) * 1.0e-6;
+    bool gives = pointer->gave > 0.0 || power(*force, *torque, pointer->pose.linear_velocity,
+                                              pointer->pose.angular_velocity) > 0.0;
+    pointer->felt_us = now_us;
+    double share = cm_touch_share(&pointer->touch, *force, *torque, gives, seconds);
+    *force = cm_scale((float)share, *force);
+    *torque = cm_scale((float)share, *torque);
+    return share != 1.0;
 }
 
 // The client's face --------------------------------------------------------------------------
@@ -189,13 +203,15 @@ static float reach_of_body(const carom_client *client, carom_body_id body)
     return reach;
 }
 
-static carom_pointer_limit limit_of(const carom_client *client, carom_body_id body)
+static carom_pointer_limit limit_of(carom_client *client, carom_body_id body)
 {
     const carom_pointer_device *device = &client->pointer.device;
     float stiffness = 0.0f, damping = 0.0f, reach = reach_of_body(client, body);
     carom_volume_bound(client->mirror->world, body, &stiffness, &damping);
     stiffness = device->stiffness > 0.0f ? device->stiffness : stiffness;
     damping = device->contact_damping > 0.0f ? device->contact_damping : damping;
+    client->pointer.touch.reach = reach;
+    client->pointer.touch.stiffness = stiffness;
     carom_pointer_limit limit = {stiffness, damping, 1.0f, false};
     if (device->period > 0.0f && device->damping > 0.0f) {
         limit = carom_pointer_limit_of(device->damping, device->period, stiffness, damping);
@@ -232,6 +248,8 @@ carom_result carom_client_pointer_wrench(carom_client *client, carom_pointer_wre
         wrench->local = true;
         wrench->force = state.contact_force;
         wrench->torque = state.contact_torque;
+        wrench->corrected =
+            cm_pointer_correct(&client->pointer, &wrench->force, &wrench->torque, client->now_us);
     }
     wrench->limit = limit_of(client, body);
     wrench->limited = wrench->limit.limited;
@@ -239,5 +257,7 @@ carom_result carom_client_pointer_wrench(carom_client *client, carom_pointer_wre
     wrench->torque = cm_scale(wrench->limit.scale, wrench->torque);
     wrench->withheld = cm_pointer_hold(&client->pointer, &wrench->force, &wrench->torque);
     wrench->energy = client->pointer.energy;
+    wrench->foreign = (float)client->pointer.touch.foreign;
+    wrench->corrections = client->pointer.touch.corrections;
     return CAROM_OK;
 }

@@ -4,13 +4,17 @@
 #define CM_CLIENT_POINTER_H
 
 #include "carom/client.h"
+#include "client-sdk/src/touch.h"
 
 typedef struct cm_client_pointer {
     carom_pointer_device device;
     bool set;                 // `pose` was given
     carom_pointer_pose pose;  // newest
     carom_vec3 force, torque; // rendered since the last wrench was asked for
+    double gave;              // J, between the last two poses
+    uint64_t felt_us;         // when the last wrench was asked for
     double energy;            // J
+    cm_touch touch;
 } cm_client_pointer;
 
 // Forgets the room, not the device.
@@ -19,6 +23,11 @@ void cm_pointer_reset(cm_client_pointer *pointer);
 // The force held while the pointer moved from its last pose to this one took so much from the
 // device. `arm`: from the body's origin to its centre of mass, in the body.
 void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose, carom_vec3 arm);
+
+// Takes from the contact's wrench what corrections put into it (touch.h); true where something is
+// taken or added.
+bool cm_pointer_correct(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque,
+                        uint64_t now_us);
 
 // Takes from a wrench what the count of energy does not allow; true where something was taken. The
 // wrench is what is held from now on.

@@ -1,7 +1,7 @@
 // The predictor's game: stepping it, keeping each tick's state, showing poses.
 //
 // Typical: 12 to 18 ticks ahead of the newest view at 200 ms of round trip.
-#include "client-sdk/src/predict.h"
+#include "client-sdk/src/catchup.h"
 
 #include <string.h>
 
@@ -254,6 +254,7 @@ void cm_predictor_advance(cm_predictor *p, uint64_t tick)
         cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick || p->credit < 2.0);
         cm_predictor_note_shown(p);
     }
+    cm_catchup_step(p);
 }
 
 // exp(-x) for x >= 0, by its Pade approximant: exact enough to look at, and needs no libm.

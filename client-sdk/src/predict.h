@@ -22,6 +22,7 @@
 #include "client-sdk/src/events.h"
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/mirror.h"
+#include "client-sdk/src/touch.h"
 #include "shared/room/timeline.h"
 
 // States kept: half a second, and 128 at the least.
@@ -91,7 +92,11 @@ typedef struct cm_predictor {
     cm_timeline *timeline; // the game's: inputs and states by tick
     carom_world *world;
     double budget_us, cost_ns; // of a frame; of a body's step
-    double age;                // ticks of a view when it comes
+    double part_us;            // of an update that a correction may take, at the most; 0: budget_us
+    uint64_t branch; // to which a correction has come that takes several updates (catchup.h), or 0
+    bool began;      // it did in this update
+    cm_touch *touch; // of the own pointer; set by the client, or NULL
+    double age;      // ticks of a view when it comes
     uint32_t simulated;        // bodies, besides the own one
     cm_near *near;             // room for a row of each slot
     float smoothing_s, snap_m; // of jumps that corrections cause
@@ -158,7 +163,11 @@ void cm_predictor_confirmed(cm_predictor *predictor, bool events);
 // In the place of reconcile and advance.
 void cm_predictor_follow(cm_predictor *predictor, uint64_t tick);
 
-// Between predict.c, reconcile.c and rollback.c.
+// Between predict.c, reconcile.c, catchup.c and rollback.c.
+// Back to a kept tick, with the bodies that were changed by hand since.
+bool cm_predictor_back(cm_predictor *predictor, uint64_t tick);
+// The newest tick was corrected.
+void cm_predictor_corrected(cm_predictor *predictor, carom_body_id own);
 void cm_predictor_hold_shown(cm_predictor *predictor, uint64_t tick);
 void cm_predictor_smooth_corrected(cm_predictor *predictor);
 void cm_predictor_note_error(cm_predictor *predictor, double error);

@@ -10,6 +10,7 @@
 // one is not known, and without it the prediction would push that body away. The server says that
 // it rests: so it stands still here, until a view says that it moves or the own body has gone
 // elsewhere. Typical: 30 views a second, 50 bodies simulated of 400.
+#include "client-sdk/src/catchup.h"
 #include "client-sdk/src/nearby.h"
 
 #include <string.h>
@@ -182,6 +183,15 @@ static void touch_again(cm_predictor *p)
     }
 }
 
+bool cm_predictor_back(cm_predictor *p, uint64_t tick)
+{
+    bool back = cm_timeline_restore(p->timeline, tick);
+    if (back) {
+        touch_again(p);
+    }
+    return back;
+}
+
 // Keeps the poses that would be shown at `tick`, before the correction moves them.
 void cm_predictor_hold_shown(cm_predictor *p, uint64_t tick)
 {
@@ -224,6 +234,13 @@ void cm_predictor_smooth_corrected(cm_predictor *p)
             smooth_from(slot, cm_predictor_place(&state), slot->before, p->snap_m);
         }
     }
+}
+
+void cm_predictor_corrected(cm_predictor *p, carom_body_id own)
+{
+    p->stats.reconciles++;
+    cm_predictor_smooth_corrected(p);
+    cm_touch_after(p->touch, p->world, own);
 }
 
 // Bodies nearby --------------------------------------------------------------------------------
@@ -586,11 +603,7 @@ static bool go_back(cm_predictor *p, uint64_t tick)
         step_to(p, tick);
         return true;
     }
-    if (!cm_timeline_restore(p->timeline, tick)) {
-        return false;
-    }
-    touch_again(p);
-    return true;
+    return cm_predictor_back(p, tick);
 }
 
 // Compares with the kept state of `tick`; false where there is none.
@@ -599,6 +612,7 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     uint64_t newest = cm_predictor_tick(p);
     carom_vec3 ahead = place_of(p->world, own);
     cm_predictor_hold_shown(p, newest);
+    cm_touch_before(p->touch, p->world, own);
     if (!go_back(p, tick)) {
         return false;
     }
@@ -612,14 +626,12 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
         corrected = choose_near(p, own, ahead, newest) || corrected;
     }
     if (!corrected) {
-        bool back = cm_timeline_restore(p->timeline, newest);
-        touch_again(p);
-        return back;
+        return cm_predictor_back(p, newest);
     }
     (void)cm_timeline_keep(p->timeline);
-    step_to(p, newest);
-    p->stats.reconciles++;
-    cm_predictor_smooth_corrected(p);
+    if (cm_catchup_begin(p, newest)) {
+        cm_predictor_corrected(p, own);
+    }
     return true;
 }
 
@@ -629,8 +641,10 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
 {
     bool was_ready = p->ready;
     uint64_t before = cm_predictor_tick(p);
+    p->branch = 0;
     if (was_ready) {
         cm_predictor_hold_shown(p, tick);
+        cm_touch_before(p->touch, p->world, own);
     }
     uint64_t most = p->credit > 0.0 ? (uint64_t)p->credit : 0;
     if (!start(p, own, tick > view + most ? tick - most : view)) {
@@ -638,9 +652,10 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
         return;
     }
     step_to(p, tick);
-    p->stats.reconciles++;
     if (was_ready) {
-        cm_predictor_smooth_corrected(p);
+        cm_predictor_corrected(p, own);
+    } else {
+        p->stats.reconciles++;
     }
     if (!was_ready || cm_predictor_tick(p) > before) {
         cm_predictor_note_shown(p);
@@ -657,8 +672,8 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
 {
     uint64_t view = p->mirror->newest_tick;
     bool same = p->structure == p->mirror->structure;
-    if (!p->news) {
-        return;
+    if (!p->news || (p->branch > 0 && p->ready && same)) {
+        return; // one correction after the other
     }
     carom_body_id own = cm_game_player_body(p->mirror->game, p->mirror->player);
     if (!carom_body_is_valid(p->mirror->world, own) || own.index >= p->mirror->slots) {

@@ -85,8 +85,10 @@ static void correct(cm_predictor *p, uint64_t late)
 {
     uint64_t newest = cm_predictor_tick(p);
     bool was_ready = p->ready;
+    carom_body_id own = cm_predictor_own(p);
     if (was_ready) {
         cm_predictor_hold_shown(p, newest);
+        cm_touch_before(p->touch, p->world, own);
     }
     if (was_ready && !p->rebuild && cm_timeline_restore(p->timeline, late - 1)) {
         (void)cm_inbox_pop_late(cm_timeline_inbox(p->timeline));
@@ -95,10 +97,11 @@ static void correct(cm_predictor *p, uint64_t late)
         uint64_t confirmed = carom_game_tick(p->mirror->game);
         start(p, was_ready && newest > confirmed ? newest : confirmed);
     }
-    p->stats.reconciles++;
     take_bodies(p);
     if (was_ready && p->ready) {
-        cm_predictor_smooth_corrected(p);
+        cm_predictor_corrected(p, own);
+    } else {
+        p->stats.reconciles++;
     }
 }
 

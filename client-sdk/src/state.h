@@ -6,6 +6,7 @@
 //   play.c    views in, inputs out, the clocks between them
 //   exact.c   confirmed ticks in, of a room with exact sync
 //   pointer.c the own pointer: its pose out, its contact to a device
+//   touch.c   corrections of that contact
 #ifndef CM_CLIENT_STATE_H
 #define CM_CLIENT_STATE_H
 

@@ -17,6 +17,7 @@
 #include "server/tools/bench/scene_run.h"
 #include "server/tools/bench/seal.h"
 #include "server/tools/bench/worlds.h"
+#include "server/tools/feel/hand.h"
 #include "server/tools/feel/table.h"
 #include "server/cli/cli.h"
 #include "shared/scene/scene_json.h"
@@ -573,6 +574,46 @@ static int bench_feel(int argc, char **argv)
     return cm_cli_finish(status);
 }
 
+static int bench_hand(int argc, char **argv)
+{
+    int64_t seed = 1;
+    const char *conditions = NULL, *sync = "state", *rest[1];
+    uint32_t count = 0;
+    const cm_option options[] = {
+        {.name = "sync", .kind = CM_OPTION_TEXT, .value = &sync},
+        {.name = "condition", .kind = CM_OPTION_TEXT, .value = &conditions},
+        {.name = "seed", .kind = CM_OPTION_INT, .value = &seed, .low = 1, .high = 1000000000},
+    };
+    int status =
+        cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], rest, 0, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (strcmp(sync, "state") != 0 && strcmp(sync, "inputs") != 0) {
+        cm_cli_error("bench: hand: --sync %s: expected state or inputs", sync);
+        return CM_STATUS_USAGE;
+    }
+    cm_config config;
+    cm_config_default(&config);
+    cm_hand_options run = {
+        .config = &config, .seed = (uint64_t)seed, .sync_inputs = strcmp(sync, "inputs") == 0};
+    for (run.path = cm_hand_paths; run.path->name != NULL; run.path++) {
+        char error[256], line[CM_HAND_LINE];
+        cm_hand_figures figures;
+        if (!is_listed(conditions, run.path->name)) {
+            continue;
+        }
+        if (cm_hand_measure(&run, &figures, error, sizeof error) != CAROM_OK) {
+            cm_cli_error("bench: hand: %s: %s", run.path->name, error);
+            return CM_STATUS_FAILED;
+        }
+        cm_hand_line(&run, &figures, line);
+        printf("%s\n", line);
+        fflush(stdout);
+    }
+    return cm_cli_finish(status);
+}
+
 static int bench_load(int argc, char **argv)
 {
     (void)argc;
@@ -590,7 +631,7 @@ static int run_command(int argc, char **argv)
         {"games", bench_games},     {"rollback", bench_rewinds}, {"piles", bench_piles},
         {"impact", bench_impacts},  {"replay", bench_recording}, {"seal", bench_seals},
         {"queries", bench_queries}, {"codec", bench_codec},      {"load", bench_load},
-        {"feel", bench_feel},
+        {"feel", bench_feel},       {"hand", bench_hand},
     };
     for (size_t i = 0; i < sizeof BENCHES / sizeof BENCHES[0]; i++) {
         if (argc > 1 && strcmp(argv[1], BENCHES[i].name) == 0) {
@@ -615,6 +656,7 @@ const cm_command cm_bench_command = {
     "       carom bench codec [FILE] [--runs N] [--seed N] [--frames N]\n"
     "       carom bench feel [GAME...] [--sync state|inputs] [--condition NAME,...] [--seconds N] [--seeds N] [--seed N]\n"
     "                        [--budget-kbit N]\n"
+    "       carom bench hand [--sync state|inputs] [--condition NAME,...] [--seed N]\n"
     "       carom bench queries [SCENE] [--rays N] [--runs N] [--steps N]\n"
     "\n"
     "Runs benchmark scenes (files, or names in the folder; all of it by default) and prints a JSON\n"
@@ -656,6 +698,9 @@ const cm_command cm_bench_command = {
     "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
     "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers;\n"
     "--sync inputs: as if the scene said so.\n"
+    "hand: touch at 1 kHz in virtual time, against the same hand alone; a condition is perfect, 5ms (5+-1 each way),\n"
+    "20ms (20+-3) or r60 (all): force and torque that are off (percent of the peak), the work done on the hand over a\n"
+    "closed path (J, the most of six), a wall's stiffness, corrections, steps and thread time of an update.\n"
     "load: not built yet.\n",
     NULL};
 // clang-format on

@@ -345,6 +345,11 @@ CAROM_API void carom_client_stats_get(const carom_client *client, carom_client_s
 // "Time-domain passivity control of haptic interfaces", IEEE Transactions on Robotics and
 // Automation 18 (1), 2002.
 //
+// Corrections: one moves what the pointer touches, and the force with it. It is worn off within
+// some 20 ms, and the energy that it put into the contact is not given back: that share of the
+// force, `foreign`, is left out while the contact gives energy, until the contact ends. A period of
+// the device also bounds an update: a correction takes a quarter of it, and then the next update's.
+//
 // A scene for touch should use the volume solver (the others do not push a kinematic body back from
 // what cannot move), a small replication.position_step (views are corrected to it), and a tick rate
 // as fast as the device.
@@ -371,9 +376,12 @@ typedef struct carom_pointer_limit {
 typedef struct carom_pointer_wrench {
     /// To be rendered: on the pointer, about its centre of mass, world axes; N, N m.
     carom_vec3 force, torque;
-    bool local;    ///< found here, at the client's own tick; else the server's last
-    bool limited;  ///< by the sampled bound
-    bool withheld; ///< by the count of energy
+    bool local;     ///< found here, at the client's own tick; else the server's last
+    bool limited;   ///< by the sampled bound
+    bool withheld;  ///< by the count of energy
+    bool corrected; ///< a correction is worn off, or what it put in withheld
+    float foreign;  ///< of the contact's energy, 0 to 1: corrections put it in; not given back
+    uint64_t corrections; ///< that changed the contact, in all
     carom_pointer_limit limit;
     double energy;        ///< J that the contact took from the device and did not give back
     uint64_t server_tick; ///< of the newest view that told the server's wrench; 0: none yet

@@ -40,7 +40,9 @@ static const char push_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]")
 
 static const char press_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]") WALLS("12") "]}";
 
-#include "game_scenes.inc" // ball_scene, race_scene
+#include "game_scenes.inc" // ball_scene, race_scene, volume_six_blocks_pointer_scene
+
+const char *const cm_feel_hand_scene = volume_six_blocks_pointer_scene;
 
 static double between(cm_feel_player *p, double low, double high)
 {
