@@ -4,12 +4,16 @@
 
 #include <string.h>
 
+#include "shared/base/memory.h"
 #include "shared/base/vec.h"
 #include "shared/wire/confirmed.h"
 
-#define ASK_US  2000000u // between two asks
-#define BURST_S 10.0     // of ticks at once
-#define FASTER  2.0      // than its tick rate a server's clock never is
+#define ASK_US       2000000u // between two asks
+#define BURST_S      10.0     // of ticks at once
+#define FASTER       2.0      // than its tick rate a server's clock never is
+#define SHARE_LEAST  2u       // ticks an update
+#define SHARE_FASTER 2.0      // than they come
+#define WAITING_MAX  65536u   // bytes
 
 cm_mirror *cm_exact_detach(carom_client *client)
 {
@@ -122,26 +126,91 @@ static void step(carom_client *client, const cm_confirmed_tick *tick)
     }
 }
 
+// Steps at most so many of the ticks that wait.
+static bool step_waiting(carom_client *client, uint64_t most)
+{
+    cm_exact *exact = &client->exact;
+    for (uint64_t n = 0; n < most && exact->used < exact->have; n++) {
+        cm_confirmed_read_tick read;
+        size_t used = 0;
+        if (cm_confirmed_read(exact->waiting + exact->used, exact->have - exact->used, &read,
+                              &used) != NULL ||
+            read.tick.tick != carom_game_tick(client->mirror->game) + 1 ||
+            is_too_early(client, read.tick.tick)) {
+            client->stats.packets_refused++;
+            cm_client_end(client, CAROM_REASON_MALFORMED);
+            return false;
+        }
+        step(client, &read.tick);
+        exact->used += used;
+    }
+    if (exact->differs != 0) {
+        ask(client);
+    }
+    return true;
+}
+
+bool cm_exact_step_all(carom_client *client)
+{
+    return client->exact.used == client->exact.have || step_waiting(client, UINT64_MAX);
+}
+
+bool cm_exact_step(carom_client *client, double elapsed)
+{
+    return client->exact.used == client->exact.have ||
+           step_waiting(client, SHARE_LEAST + (uint64_t)(SHARE_FASTER * elapsed));
+}
+
+void cm_exact_forget(carom_client *client)
+{
+    cm_memory_give(&client->def.allocator, client->exact.waiting);
+    client->exact.waiting = NULL;
+    client->exact.have = client->exact.used = client->exact.room = 0;
+}
+
+// False where memory is short.
+static bool wait_for_turn(carom_client *client, const uint8_t *bytes, size_t size)
+{
+    cm_exact *exact = &client->exact;
+    size_t left = exact->have - exact->used;
+    if (left + size > exact->room) {
+        uint8_t *more = cm_memory_take(&client->def.allocator, 2 * (left + size));
+        if (more == NULL) {
+            return false;
+        }
+        if (left > 0) {
+            memcpy(more, exact->waiting + exact->used, left);
+        }
+        cm_memory_give(&client->def.allocator, exact->waiting);
+        exact->waiting = more;
+        exact->room = 2 * (left + size);
+    } else if (left > 0) {
+        memmove(exact->waiting, exact->waiting + exact->used, left);
+    }
+    if (size > 0) {
+        memcpy(exact->waiting + left, bytes, size);
+    }
+    exact->used = 0;
+    exact->have = left + size;
+    return true;
+}
+
 void cm_client_confirmed(carom_client *client, const cm_control *control)
 {
-    cm_confirmed_read_tick read;
-    const uint8_t *bytes = control->payload.data;
-    size_t left = control->payload.size, used = 0;
-    bool is_sound = client->mirror != NULL && client->mirror->exact;
-    while (is_sound && left > 0) {
-        is_sound = cm_confirmed_read(bytes, left, &read, &used) == NULL &&
-                   read.tick.tick == carom_game_tick(client->mirror->game) + 1 &&
-                   !is_too_early(client, read.tick.tick);
-        if (is_sound) {
-            step(client, &read.tick);
-            bytes += used;
-            left -= used;
-        }
-    }
-    if (!is_sound) {
+    bool spread = client->pointer.device.period > 0.0f && client->state == CAROM_CLIENT_PLAYING;
+    if (client->mirror == NULL || !client->mirror->exact) {
         client->stats.packets_refused++;
         cm_client_end(client, CAROM_REASON_MALFORMED);
-    } else if (client->exact.differs != 0) {
-        ask(client);
+        return;
+    }
+    if (client->exact.have - client->exact.used > WAITING_MAX && !cm_exact_step_all(client)) {
+        return;
+    }
+    if (!wait_for_turn(client, control->payload.data, control->payload.size)) {
+        cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
+        return;
+    }
+    if (!spread) {
+        (void)step_waiting(client, UINT64_MAX);
     }
 }

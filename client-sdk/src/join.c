@@ -51,6 +51,7 @@ bool cm_client_hello(carom_client *client, cm_transport *link)
 
 void cm_client_forget_room(carom_client *client)
 {
+    cm_exact_forget(client);
     cm_predictor_destroy(client->predictor);
     client->predictor = NULL;
     cm_mirror_destroy(client->mirror);
@@ -257,6 +258,9 @@ static void refused(carom_client *client, const cm_control *control)
 
 void cm_client_handle(carom_client *client, const cm_control *control)
 {
+    if (control->type != CM_CONTROL_CONFIRMED && !cm_exact_step_all(client)) {
+        return;
+    }
     switch (control->type) {
     case CM_CONTROL_WELCOME:
         welcome(client, control);

@@ -104,6 +104,9 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     client->stats.view_packets++;
     note_loss(client, client->stats.view_packets > 1 ? lost : client->mirror->lost);
     note_lead(client, &header);
+    if (header.relay_size > 0 && !cm_exact_step_all(client)) {
+        return; // it may be coded against what they hold
+    }
     if (header.relay_size > 0 && client->predictor != NULL &&
         cm_predictor_relay(client->predictor, &header) != CM_PACKET_OK) {
         client->stats.packets_refused++;
@@ -270,6 +273,9 @@ void cm_client_play(carom_client *client)
     // On the wire before the work, which may take longer than a tick.
     cm_transport_flush(client->link);
     client->stats.predicted_tick = client->input_tick;
+    if (!cm_exact_step(client, elapsed)) {
+        return;
+    }
     if (client->predictor != NULL) {
         predict(client, elapsed);
     }

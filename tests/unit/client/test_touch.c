@@ -79,7 +79,7 @@ static void millisecond(loop *l, double y)
     l->steps = stats.predicted_steps;
 }
 
-static void open_loop(loop *l, float period)
+static void open_room(loop *l, float period, bool sync_inputs)
 {
     const cm_link_def link = {.latency_us = 20000};
     memset(l, 0, sizeof *l);
@@ -88,6 +88,13 @@ static void open_loop(loop *l, float period)
     cm_scene_error wrong;
     cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &l->scene, &wrong), CAROM_OK,
                  "%s %s", wrong.path, wrong.message);
+    const cm_scene_change exact = {.sync_inputs = true};
+    cm_scene *changed = NULL;
+    if (sync_inputs) {
+        cr_assert_eq(cm_scene_changed(l->scene, &exact, &changed, &wrong), CAROM_OK);
+        cm_scene_free(l->scene);
+        l->scene = changed;
+    }
     cm_config_default(&l->config);
     snprintf(l->config.listen, sizeof l->config.listen, "127.0.0.1:%u", PORT);
     l->config.insecure = true;
@@ -114,6 +121,11 @@ static void open_loop(loop *l, float period)
     }
     cr_assert_eq(carom_client_get_state(l->client), CAROM_CLIENT_PLAYING);
     l->jump = l->work = 0.0;
+}
+
+static void open_loop(loop *l, float period)
+{
+    open_room(l, period, false);
 }
 
 static void close_loop(loop *l)
@@ -221,6 +233,30 @@ Test(touch, a_correction_takes_several_updates)
         close_loop(&l);
     }
     cr_expect_float_eq(felt[0], felt[1], 1.0e-3);
+}
+
+// With exact sync a hundred ticks are confirmed at once; a period allows a few of them an update,
+// and none is left behind.
+Test(touch, confirmed_ticks_take_several_updates)
+{
+    static loop l;
+    for (int i = 0; i < 2; i++) {
+        open_room(&l, i == 0 ? 0.001f : 0.0f, true);
+        uint64_t at = carom_game_tick(l.client->mirror->game), most = 0;
+        for (int n = 0; n < 1000; n++) {
+            millisecond(&l, 0.2);
+            uint64_t now = carom_game_tick(l.client->mirror->game);
+            most = now - at > most ? now - at : most;
+            at = now;
+        }
+        carom_client_stats stats;
+        carom_client_stats_get(l.client, &stats);
+        cr_expect(i == 0 ? most <= 5 : most >= 30, "%llu ticks in an update",
+                  (unsigned long long)most);
+        cr_expect_lt(stats.server_tick - at, 300, "%llu is behind", (unsigned long long)at);
+        cr_expect_eq(stats.desyncs, 0);
+        close_loop(&l);
+    }
 }
 
 // The shares alone: a spring of 1 kN/m.
