@@ -4,7 +4,7 @@
 //
 //   server/transport/enet     cm_host_create: many connections, behind the gate
 //   client-sdk/src/link       cm_client_link_open: one, with the handshake
-//   server/transport/loopback cm_loopback_create: within one process
+//   tests/unit/transport/loopback cm_loopback_create: within one process
 //
 // A connection is named by place and generation. Places are below `capacity` and are reused;
 // generations are not, so that a message to a closed connection never reaches another one. Typical:

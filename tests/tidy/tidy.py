@@ -52,7 +52,6 @@ SERVER = {
     "server/config": ["ops"],
     "server/auth": ["config", "ops"],
     "server/transport/enet": ["auth"],
-    "server/transport": [],
     "server/record/format": ["config"],
     "server/record/catalogue": ["record/format"],
     "server/record/store": ["record/format", "record/catalogue"],

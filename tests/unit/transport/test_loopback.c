@@ -10,7 +10,7 @@
 #include "server/replicate/publisher.h"
 #include "server/session/clients.h"
 #include "server/transport/enet/net.h"
-#include "server/transport/loopback.h"
+#include "tests/unit/transport/loopback.h"
 #include "shared/net/net.h"
 #include "tests/unit/node/rig.h"
 

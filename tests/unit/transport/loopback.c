@@ -1,6 +1,6 @@
 // A pipe for each connection, with an inbox for each end. Typical: one connection, two events a
 // tick.
-#include "server/transport/loopback.h"
+#include "tests/unit/transport/loopback.h"
 
 #include <stdlib.h>
 #include <string.h>

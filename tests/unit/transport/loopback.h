@@ -2,8 +2,8 @@
 // needs no socket, no clock and no keys: tests of sessions run over it.
 //
 // One thread has both ends. The clients' ends are destroyed before the loopback.
-#ifndef CM_SERVER_TRANSPORT_LOOPBACK_H
-#define CM_SERVER_TRANSPORT_LOOPBACK_H
+#ifndef CM_TEST_TRANSPORT_LOOPBACK_H
+#define CM_TEST_TRANSPORT_LOOPBACK_H
 
 #include "shared/transport/transport.h"
 
