@@ -74,8 +74,7 @@ void cm_ban_lists_reload(cm_ban_lists *bans, const cm_config *config, const cm_l
     cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
     cm_line_log(&line, level, good ? "bans read again" : "bans not read again");
     if (good) {
-        cm_line_uint(&line, "banned", banned);
-        cm_line_uint(&line, "lifted", lifted);
+        cm_line_put(&line, CM_U("banned", banned), CM_U("lifted", lifted));
     } else {
         cm_line_text(&line, "error", error);
     }

@@ -23,42 +23,27 @@ static const struct {
     {name, CM_ADMIN_##scope, room, scene, number, text},
     CM_ADMIN_COMMANDS(ROW)};
 
-void cm_admin_error(cm_admin_reply *reply, const char *text)
+void cm_admin_fields(cm_admin_reply *reply, const cm_field *fields, size_t count)
 {
     cm_line line;
     cm_line_begin(&line);
-    cm_line_text(&line, "error", text);
+    cm_line_fields(&line, fields, count);
     cm_admin_write_line(reply, cm_line_end(&line));
+}
+
+void cm_admin_error(cm_admin_reply *reply, const char *text)
+{
+    cm_admin_say(reply, CM_T("error", text));
 }
 
 // The log names each thing that an operator did.
 void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_reply *reply)
 {
-    cm_line line;
-    cm_line_begin(&line);
-    cm_line_text(&line, "done", ROWS[asked->command].name);
-    cm_admin_write_line(reply, cm_line_end(&line));
-    cm_line_log(&line, CM_LOG_INFO, "admin");
-    cm_line_text(&line, "command", ROWS[asked->command].name);
-    cm_line_text(&line, "room", asked->room);
-    if (asked->has_number) {
-        char who[24]; // a number of JSON does not hold it
-        snprintf(who, sizeof who, "%" PRIu64, asked->number);
-        cm_line_text(&line, "who", who);
-    }
-    if (asked->scene[0] != '\0') {
-        cm_line_text(&line, "scene", asked->scene);
-    }
-    if (asked->text[0] != '\0') {
-        cm_line_text(&line, "text", asked->text);
-    }
-    if (asked->seconds > 0) {
-        cm_line_uint(&line, "seconds", asked->seconds);
-    }
-    if (asked->handover) {
-        cm_line_bool(&line, "handover", true);
-    }
-    cm_log_write(log, CM_LOG_INFO, &line);
+    cm_admin_say(reply, CM_T("done", ROWS[asked->command].name));
+    cm_log_say(log, CM_LOG_INFO, "admin", CM_T("command", ROWS[asked->command].name),
+               CM_T("room", asked->room), CM_D(asked->has_number ? "who" : NULL, asked->number),
+               CM_T_IF("scene", asked->scene), CM_T_IF("text", asked->text),
+               CM_U_IF("seconds", asked->seconds), CM_B(asked->handover ? "handover" : NULL, true));
 }
 
 // A field that is a text, or "" where there is none. False: too long.

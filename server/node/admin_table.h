@@ -54,6 +54,9 @@ typedef struct cm_admin_request {
 // False, and `wrong` says why.
 bool cm_admin_request_read(const char *text, cm_admin_request *request, char wrong[256]);
 
+// A line of an answer.
+void cm_admin_fields(cm_admin_reply *reply, const cm_field *fields, size_t count);
+#define cm_admin_say(reply, ...) cm_admin_fields(reply, CM_FIELDS(__VA_ARGS__))
 // Ends the answer of a command: with the reason why it failed, or that it is done, which the log
 // says too.
 void cm_admin_error(cm_admin_reply *reply, const char *text);

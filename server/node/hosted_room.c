@@ -345,14 +345,11 @@ static void log_event(const cm_hosted_room *room, const carom_event *event)
     cm_log own = log_of(room, &room->log);
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "game event");
-    cm_line_uint(&line, "tick", event->tick);
-    cm_line_uint(&line, "kind", event->kind);
+    cm_line_put(&line, CM_U("tick", event->tick), CM_U("kind", event->kind));
     const carom_game *game = cm_room_game(cm_hosted_room_room(room));
-    cm_line_text(&line, "name", cm_module_event_name(cm_game_module(game), event->kind));
-    cm_line_uint(&line, "key", event->key);
-    cm_line_hex(&line, "subject", event->subjects[0]);
-    cm_line_hex(&line, "subject_2", event->subjects[1]);
-    cm_line_text(&line, "bytes", bytes);
+    cm_line_put(&line, CM_T("name", cm_module_event_name(cm_game_module(game), event->kind)),
+                CM_U("key", event->key), CM_X("subject", event->subjects[0]),
+                CM_X("subject_2", event->subjects[1]), CM_T("bytes", bytes));
     cm_log_write(&own, CM_LOG_INFO, &line);
 }
 

@@ -13,7 +13,6 @@
 #include "server/node/placement.h"
 #include "server/node/room_status.h"
 #include "server/record/format/sign_key.h"
-#include "server/node/bootstrap.h"
 
 #define SECOND_US 1000000u
 
@@ -114,13 +113,10 @@ static bool open_room(void *user, const char *name)
     bool opened = !host->isolated && host->permille < CM_PLACEMENT_MOST &&
                   cm_node_rooms_demand(&host->rooms, &host->config, host->worker, host->store, name,
                                        &failure);
-    cm_line line;
-    cm_line_log(&line, opened ? CM_LOG_INFO : CM_LOG_WARNING,
-                opened ? "room opened" : "room not opened");
-    cm_line_text(&line, "room", name);
-    cm_line_text(&line, opened ? "match" : "reason",
-                 opened ? host->rooms.rooms[host->rooms.count - 1].path : failure.text);
-    cm_log_write(&host->log, opened ? CM_LOG_INFO : CM_LOG_WARNING, &line);
+    cm_log_say(&host->log, opened ? CM_LOG_INFO : CM_LOG_WARNING,
+               opened ? "room opened" : "room not opened", CM_T("room", name),
+               CM_T(opened ? "match" : "reason",
+                    opened ? host->rooms.rooms[host->rooms.count - 1].path : failure.text));
     return opened;
 }
 
@@ -166,14 +162,10 @@ void cm_node_log_rooms(const cm_node *host)
 {
     for (uint32_t i = 0; i < host->rooms.count; i++) {
         const cm_node_room *room = &host->rooms.rooms[i];
-        cm_line line;
-        cm_line_log(&line, CM_LOG_INFO, "room");
-        cm_line_text(&line, "room", room->spec.name);
-        cm_line_text(&line, "scene", cm_scene_name(room->scene));
-        cm_line_text(&line, "module", cm_scene_module(room->scene));
-        cm_line_uint(&line, "max_players", room->spec.max_players);
-        cm_line_text(&line, "match", room->path);
-        cm_log_write(&host->log, CM_LOG_INFO, &line);
+        cm_log_say(&host->log, CM_LOG_INFO, "room", CM_T("room", room->spec.name),
+                   CM_T("scene", cm_scene_name(room->scene)),
+                   CM_T("module", cm_scene_module(room->scene)),
+                   CM_U("max_players", room->spec.max_players), CM_T("match", room->path));
     }
 }
 
@@ -215,12 +207,10 @@ static void tell_gap(cm_node *host, cm_node_room *room, const cm_match_status *m
 {
     cm_line line;
     cm_line_log(&line, CM_LOG_WARNING, "recording goes on");
-    cm_line_text(&line, "room", room->spec.name);
-    cm_line_text(&line, "after", room->path);
+    cm_line_put(&line, CM_T("room", room->spec.name), CM_T("after", room->path));
     snprintf(room->path, sizeof room->path, "%s", cm_store_path(host->store, room->match));
-    cm_line_text(&line, "match", room->path);
-    cm_line_uint(&line, "gap_from", match->gap_from);
-    cm_line_uint(&line, "gap_to", match->gap_to);
+    cm_line_put(&line, CM_T("match", room->path), CM_U("gap_from", match->gap_from),
+                CM_U("gap_to", match->gap_to));
     cm_log_write(&host->log, CM_LOG_WARNING, &line);
     room->gaps = match->gaps;
     room->failure_told = false;
@@ -242,16 +232,10 @@ static void watch_recording(cm_node *host, cm_node_room *room, const cm_hosted_r
     room->failure_told = true;
     host->failures++;
     host->status_us = 0; // the status says so at once
-    cm_line line;
-    cm_line_log(&line, CM_LOG_ERROR, "recording failed");
-    cm_line_text(&line, "room", room->spec.name);
-    cm_line_text(&line, "match", room->path);
-    if (hosted != NULL) {
-        cm_line_uint(&line, "tick", cm_room_tick(cm_hosted_room_room(hosted)));
-    }
-    cm_line_uint(&line, "recorded_tick", match.committed_tick);
-    cm_line_text(&line, "reason", match.error);
-    cm_log_write(&host->log, CM_LOG_ERROR, &line);
+    uint64_t tick = hosted != NULL ? cm_room_tick(cm_hosted_room_room(hosted)) : 0;
+    cm_log_say(&host->log, CM_LOG_ERROR, "recording failed", CM_T("room", room->spec.name),
+               CM_T("match", room->path), CM_U(hosted != NULL ? "tick" : NULL, tick),
+               CM_U("recorded_tick", match.committed_tick), CM_T("reason", match.error));
 }
 
 // A file that nothing may follow from keeps all of its bytes, under a name that says so: the next
@@ -272,24 +256,19 @@ static void set_aside(cm_node_room *room)
 static void begin_anew(cm_node *host, const char *name, uint32_t left)
 {
     cm_failure failure;
-    cm_line line;
     cm_tick_watch_rest(&host->tick_watch); // a scene may take long to load
     bool opened =
         cm_node_rooms_anew(&host->rooms, &host->config, host->worker, host->store, name, &failure);
     if (!opened && failure.text[0] == '\0') {
         return; // it was opened later, by an operator or a player
     }
-    cm_line_log(&line, opened ? CM_LOG_WARNING : CM_LOG_ERROR,
-                opened ? "room begins anew" : "room closed");
-    cm_line_text(&line, "room", name);
+    cm_node_room *room = opened ? &host->rooms.rooms[host->rooms.count - 1] : NULL;
     if (opened) {
-        cm_node_room *room = &host->rooms.rooms[host->rooms.count - 1];
         room->left = left;
-        cm_line_text(&line, "match", room->path);
-    } else {
-        cm_line_text(&line, "reason", failure.text);
     }
-    cm_log_write(&host->log, opened ? CM_LOG_WARNING : CM_LOG_ERROR, &line);
+    cm_log_say(&host->log, opened ? CM_LOG_WARNING : CM_LOG_ERROR,
+               opened ? "room begins anew" : "room closed", CM_T("room", name),
+               opened ? CM_T("match", room->path) : CM_T("reason", failure.text));
 }
 
 // A resumed match did not prove itself: neither its file nor its room goes on. One at a time.
@@ -303,7 +282,6 @@ static void close_left(cm_node *host)
         if (!match.left) {
             continue;
         }
-        cm_line line;
         char name[sizeof room->spec.name];
         uint32_t left = room->left + 1;
         memcpy(name, room->spec.name, sizeof name);
@@ -313,11 +291,8 @@ static void close_left(cm_node *host)
         }
         room = &host->rooms.closing[host->rooms.closing_count - 1];
         set_aside(room);
-        cm_line_log(&line, CM_LOG_ERROR, "match left");
-        cm_line_text(&line, "room", name);
-        cm_line_text(&line, "match", room->path);
-        cm_line_text(&line, "reason", match.error);
-        cm_log_write(&host->log, CM_LOG_ERROR, &line);
+        cm_log_say(&host->log, CM_LOG_ERROR, "match left", CM_T("room", name),
+                   CM_T("match", room->path), CM_T("reason", match.error));
         begin_anew(host, name, left);
         return;
     }
@@ -326,14 +301,11 @@ static void close_left(cm_node *host)
 // At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
 void cm_node_log_unindexed(cm_node *host, const cm_node_room *room, const cm_match_status *match)
 {
-    cm_line line;
     if (match->unindexed[0] == '\0') {
         return;
     }
-    cm_line_log(&line, CM_LOG_WARNING, "match is not in the index");
-    cm_line_text(&line, "match", room->path);
-    cm_line_text(&line, "reason", match->unindexed);
-    cm_log_write(&host->log, CM_LOG_WARNING, &line);
+    cm_log_say(&host->log, CM_LOG_WARNING, "match is not in the index", CM_T("match", room->path),
+               CM_T("reason", match->unindexed));
 }
 
 void cm_node_watch(cm_node *host)
@@ -462,7 +434,6 @@ uint64_t cm_node_turn(cm_node *host, uint64_t now_us)
 void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us)
 {
     cm_worker_stats stats;
-    cm_line line;
     host->draining = true;
     cm_tick_watch_rest(&host->tick_watch); // writing and verifying take their time
     cm_worker_drain(host->worker, now_us);
@@ -470,11 +441,8 @@ void cm_node_drain(cm_node *host, const char *reason, uint64_t now_us)
         return;
     }
     cm_worker_stats_get(host->worker, &stats);
-    cm_line_log(&line, CM_LOG_INFO, "drain");
-    cm_line_text(&line, "reason", reason);
-    cm_line_uint(&line, "players", stats.players);
-    cm_line_uint(&line, "tick", stats.tick);
-    cm_log_write(&host->log, CM_LOG_INFO, &line);
+    cm_log_say(&host->log, CM_LOG_INFO, "drain", CM_T("reason", reason),
+               CM_U("players", stats.players), CM_U("tick", stats.tick));
 }
 
 void cm_node_hand_over(cm_node *host, const char *reason, uint64_t now_us)
@@ -485,11 +453,9 @@ void cm_node_hand_over(cm_node *host, const char *reason, uint64_t now_us)
         const cm_node_room *room = &host->rooms.rooms[i];
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "match handed over");
-        cm_line_text(&line, "reason", reason);
-        cm_line_text(&line, "room", room->spec.name);
-        cm_line_text(&line, "match", room->path);
-        cm_line_uint(&line, "tick",
-                     cm_room_tick(cm_hosted_room_room(cm_worker_room_at(host->worker, i))));
+        cm_line_put(
+            &line, CM_T("reason", reason), CM_T("room", room->spec.name), CM_T("match", room->path),
+            CM_U("tick", cm_room_tick(cm_hosted_room_room(cm_worker_room_at(host->worker, i)))));
         if (cm_node_rooms_release(&host->rooms, host->worker, host->store, room->spec.name)) {
             cm_log_write(&host->log, CM_LOG_INFO, &line);
         }

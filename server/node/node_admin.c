@@ -20,11 +20,8 @@ bool cm_node_admin_fits(const cm_config *config, const cm_log *log)
     bool fits = config->admin[0] != '\0' || strlen(path) < CM_ADMIN_PATH_MAX;
     if (!fits && log != NULL) {
         // No failure: long paths were served before there was a socket.
-        cm_line line;
-        cm_line_log(&line, CM_LOG_WARNING, "no admin socket");
-        cm_line_text(&line, "path", path);
-        cm_line_text(&line, "reason", "the path is too long for a socket: set admin");
-        cm_log_write(log, CM_LOG_WARNING, &line);
+        cm_log_say(log, CM_LOG_WARNING, "no admin socket", CM_T("path", path),
+                   CM_T("reason", "the path is too long for a socket: set admin"));
     }
     return fits;
 }
@@ -38,29 +35,19 @@ static void say_rooms(cm_node_admin *a, const cm_admin_request *asked, cm_admin_
         cm_hosted_room_stats_get(cm_worker_room_at(a->worker, i), &stats);
         cm_match_status match;
         cm_store_status(a->store, room->match, &match);
-        cm_line line;
-        cm_line_begin(&line);
-        cm_line_text(&line, "room", room->spec.name);
         const cm_room_info *info = cm_hosted_room_info(cm_worker_room_at(a->worker, i));
-        cm_line_text(&line, "scene", info->scene);
-        cm_line_uint(&line, "port", cm_worker_port(a->worker));
-        cm_line_uint(&line, "tick", stats.tick);
-        cm_line_uint(&line, "tick_rate", info->tick_rate);
-        cm_line_uint(&line, "players",
-                     cm_hosted_room_players(cm_worker_room_at(a->worker, i), NULL, 0));
-        cm_line_uint(&line, "max_players", info->max_players);
-        cm_line_number(&line, "tick_ms_p50", stats.tick_ms_p50);
-        cm_line_number(&line, "tick_ms_p99", stats.tick_ms_p99);
-        cm_line_number(&line, "cpu_s", (double)stats.cpu_us * 1.0e-6);
-        cm_line_uint(&line, "view_bytes", stats.published.view_bytes);
-        cm_line_uint(&line, "ticks_behind", stats.ticks_behind);
-        cm_line_uint(&line, "tick_percent", stats.tick_permille / 10);
-        cm_line_bool(&line, "slowed", stats.is_slowed);
-        cm_line_bool(&line, "isolated", a->isolated);
-        cm_line_text(&line, "match", room->path);
-        cm_line_uint(&line, "recorded_tick", match.committed_tick);
-        cm_line_bool(&line, "durable", match.durable);
-        cm_admin_write_line(reply, cm_line_end(&line));
+        cm_admin_say(
+            reply, CM_T("room", room->spec.name), CM_T("scene", info->scene),
+            CM_U("port", cm_worker_port(a->worker)), CM_U("tick", stats.tick),
+            CM_U("tick_rate", info->tick_rate),
+            CM_U("players", cm_hosted_room_players(cm_worker_room_at(a->worker, i), NULL, 0)),
+            CM_U("max_players", info->max_players), CM_N("tick_ms_p50", stats.tick_ms_p50),
+            CM_N("tick_ms_p99", stats.tick_ms_p99), CM_N("cpu_s", (double)stats.cpu_us * 1.0e-6),
+            CM_U("view_bytes", stats.published.view_bytes),
+            CM_U("ticks_behind", stats.ticks_behind),
+            CM_U("tick_percent", stats.tick_permille / 10), CM_B("slowed", stats.is_slowed),
+            CM_B("isolated", a->isolated), CM_T("match", room->path),
+            CM_U("recorded_tick", match.committed_tick), CM_B("durable", match.durable));
     }
 }
 
@@ -77,22 +64,14 @@ static void say_players(cm_node_admin *a, const cm_admin_request *asked, cm_admi
         uint32_t count =
             cm_hosted_room_players(cm_worker_room_at(a->worker, i), players, CAROM_PLAYERS_MAX);
         for (uint32_t p = 0; p < count; p++) {
-            char id[24]; // as `ban` takes it; a number of JSON does not hold it
-            cm_line line;
-            cm_line_begin(&line);
-            cm_line_text(&line, "room", room->spec.name);
-            cm_line_uint(&line, "player", players[p].player);
-            cm_line_text(&line, "name", players[p].name);
-            snprintf(id, sizeof id, "%" PRIu64, players[p].client_id);
-            cm_line_text(&line, "client_id", id);
-            cm_line_uint(&line, "rtt_ms", players[p].round_trip_ms);
-            cm_line_number(&line, "kbit", players[p].kbit);
-            cm_line_number(&line, "loss", (double)players[p].loss);
-            cm_line_uint(&line, "late_inputs", players[p].late_inputs);
-            cm_line_uint(&line, "refused_inputs", players[p].refused_inputs);
-            cm_line_uint(&line, "seen_clamped", players[p].seen_clamped);
-            cm_line_uint(&line, "rewound_ticks", players[p].rewound_ticks);
-            cm_admin_write_line(reply, cm_line_end(&line));
+            cm_admin_say(reply, CM_T("room", room->spec.name), CM_U("player", players[p].player),
+                         CM_T("name", players[p].name), CM_D("client_id", players[p].client_id),
+                         CM_U("rtt_ms", players[p].round_trip_ms), CM_N("kbit", players[p].kbit),
+                         CM_N("loss", (double)players[p].loss),
+                         CM_U("late_inputs", players[p].late_inputs),
+                         CM_U("refused_inputs", players[p].refused_inputs),
+                         CM_U("seen_clamped", players[p].seen_clamped),
+                         CM_U("rewound_ticks", players[p].rewound_ticks));
         }
     }
     if (!found) {
@@ -184,16 +163,9 @@ static void backup(cm_node_admin *a, const cm_admin_request *asked, cm_admin_rep
 static void log_backup(const cm_node_admin *a, const cm_node_backup *backup,
                        const cm_store_backup_status *status, bool done)
 {
-    cm_line line;
-    cm_line_log(&line, done ? CM_LOG_INFO : CM_LOG_WARNING, done ? "backup" : "backup failed");
-    cm_line_text(&line, "room", backup->room);
-    cm_line_text(&line, "file", backup->path);
-    if (done) {
-        cm_line_uint(&line, "tick", status->tick);
-    } else {
-        cm_line_text(&line, "reason", status->error);
-    }
-    cm_log_write(a->log, done ? CM_LOG_INFO : CM_LOG_WARNING, &line);
+    cm_log_say(a->log, done ? CM_LOG_INFO : CM_LOG_WARNING, done ? "backup" : "backup failed",
+               CM_T("room", backup->room), CM_T("file", backup->path),
+               done ? CM_U("tick", status->tick) : CM_T("reason", status->error));
 }
 
 bool cm_node_admin_waits(const cm_node_admin *a)
@@ -221,11 +193,9 @@ uint64_t cm_node_admin_later(cm_node_admin *a, cm_line *line)
         log_backup(a, backup, &status, done);
         cm_line_begin(line);
         if (done) {
-            cm_line_text(line, "done", "backup");
-            cm_line_text(line, "room", backup->room);
-            cm_line_text(line, "file", backup->path);
-            cm_line_uint(line, "tick", status.tick);
-            cm_line_uint(line, "bytes", status.bytes);
+            cm_line_put(line, CM_T("done", "backup"), CM_T("room", backup->room),
+                        CM_T("file", backup->path), CM_U("tick", status.tick),
+                        CM_U("bytes", status.bytes));
         } else {
             cm_line_text(line, "error", status.error);
         }

@@ -29,16 +29,12 @@ static void print_end(const cm_node *host, const cm_node_room *room, const cm_ma
         return;
     }
     cm_line_begin(&line);
-    cm_line_text(&line, "room", room->spec.name);
-    cm_line_text(&line, "match", room->path);
-    cm_line_text(&line, "outcome", outcome);
-    cm_line_bool(&line, "verified", verified);
-    cm_line_uint(&line, "verified_ticks", report->verified_ticks);
-    cm_line_uint(&line, "ticks", match->committed_tick);
-    cm_line_uint(&line, "bytes", match->bytes);
-    cm_line_hex(&line, "final_hash", report->final_hash);
-    cm_line_bool(&line, "durable", match->durable);
-    cm_line_text(&line, "replay", command);
+    cm_line_put(&line, CM_T("room", room->spec.name), CM_T("match", room->path),
+                CM_T("outcome", outcome), CM_B("verified", verified),
+                CM_U("verified_ticks", report->verified_ticks),
+                CM_U("ticks", match->committed_tick), CM_U("bytes", match->bytes),
+                CM_X("final_hash", report->final_hash), CM_B("durable", match->durable),
+                CM_T("replay", command));
     host->shell.print(host->shell.user, cm_line_end(&line));
 }
 
@@ -107,15 +103,11 @@ static carom_result verify_room(cm_node *host, const cm_node_room *room, cm_matc
                                        : carom_result_text(result);
     }
     print_end(host, room, match, &report, verified, outcome);
-    cm_line line;
     bool whole = match->durable && result == CAROM_OK;
-    cm_line_log(&line, whole ? CM_LOG_INFO : CM_LOG_ERROR, "stop");
-    cm_line_text(&line, "room", room->spec.name);
-    cm_line_text(&line, "match", room->path);
-    cm_line_uint(&line, "ticks", match->committed_tick);
-    cm_line_uint(&line, "verified_ticks", report.verified_ticks);
-    cm_line_text(&line, "outcome", outcome);
-    cm_log_write(&host->log, whole ? CM_LOG_INFO : CM_LOG_ERROR, &line);
+    cm_log_say(&host->log, whole ? CM_LOG_INFO : CM_LOG_ERROR, "stop",
+               CM_T("room", room->spec.name), CM_T("match", room->path),
+               CM_U("ticks", match->committed_tick), CM_U("verified_ticks", report.verified_ticks),
+               CM_T("outcome", outcome));
     if (result != CAROM_OK) {
         say_error(host, "%s: %s%s%s", room->path, carom_result_text(result),
                   report.error.message[0] != '\0' ? ": " : "", report.error.message);

@@ -1,5 +1,6 @@
 // Heads first, so that of a thousand matches that have ended none is read as a whole.
 #include "server/node/resume.h"
+#include "shared/base/array.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -27,11 +28,7 @@ static void path_of(const resuming *run, uint64_t match_id, char path[PATH_SIZE]
 static void log_match(const resuming *run, cm_log_level level, const char *event, const char *path,
                       const char *reason)
 {
-    cm_line line;
-    cm_line_log(&line, level, event);
-    cm_line_text(&line, "match", path);
-    cm_line_text(&line, "reason", reason);
-    cm_log_write(run->log, level, &line);
+    cm_log_say(run->log, level, event, CM_T("match", path), CM_T("reason", reason));
 }
 
 static void leave(const resuming *run, const char *path, const char *reason)
@@ -66,14 +63,9 @@ static bool id_of(const char *name, uint64_t *match_id)
 
 bool cm_unfinished_matches_add(cm_unfinished_matches *matches, const cm_unfinished_match *match)
 {
-    if (matches->count == matches->capacity) {
-        uint32_t capacity = matches->capacity > 0 ? 2 * matches->capacity : 16;
-        cm_unfinished_match *grown = realloc(matches->list, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        matches->list = grown;
-        matches->capacity = capacity;
+    if (!cm_array_reserve(&matches->list, &matches->capacity, matches->count + 1,
+                          sizeof *matches->list)) {
+        return false;
     }
     matches->list[matches->count++] = *match;
     return true;
@@ -98,16 +90,9 @@ typedef struct parents {
 
 static void note_parent(parents *found, uint64_t id)
 {
-    if (found->count == found->capacity) {
-        uint32_t capacity = 2 * found->capacity + 16;
-        uint64_t *grown = realloc(found->ids, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return;
-        }
-        found->ids = grown;
-        found->capacity = capacity;
+    if (cm_array_reserve(&found->ids, &found->capacity, found->count + 1, sizeof *found->ids)) {
+        found->ids[found->count++] = id;
     }
-    found->ids[found->count++] = id;
 }
 
 static void drop_parents(const resuming *run, cm_unfinished_matches *matches, const parents *found)
@@ -227,13 +212,8 @@ static void take(const resuming *run, const char *path, cm_live_match *live)
         room->scene = live->scene;
         room->live = live;
         room->tick_rate = live->info.tick_rate;
-        cm_line line;
-        cm_line_log(&line, CM_LOG_INFO, "match resumed");
-        cm_line_text(&line, "room", name);
-        cm_line_text(&line, "match", path);
-        cm_line_uint(&line, "tick", live->info.ticks);
-        cm_line_uint(&line, "players", live->player_count);
-        cm_log_write(run->log, CM_LOG_INFO, &line);
+        cm_log_say(run->log, CM_LOG_INFO, "match resumed", CM_T("room", name), CM_T("match", path),
+                   CM_U("tick", live->info.ticks), CM_U("players", live->player_count));
         return;
     }
     cm_live_match_free(live);

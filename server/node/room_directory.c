@@ -1,5 +1,6 @@
 // An array in the order in which they came.
 #include "server/node/room_directory.h"
+#include "shared/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,9 @@ bool cm_room_directory_put(cm_room_directory *directory, const cm_directory_entr
         *there = *entry;
         return true;
     }
-    if (directory->count == directory->capacity) {
-        uint32_t capacity = directory->capacity > 0 ? 2 * directory->capacity : 16;
-        cm_directory_entry *grown = realloc(directory->list, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        directory->list = grown;
-        directory->capacity = capacity;
+    if (!cm_array_reserve(&directory->list, &directory->capacity, directory->count + 1,
+                          sizeof *directory->list)) {
+        return false;
     }
     directory->list[directory->count++] = *entry;
     return true;

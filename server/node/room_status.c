@@ -126,31 +126,21 @@ uint32_t cm_status_row(const cm_status *status, char text[CM_STATUS_BLOCK_MAX])
     return b.lines;
 }
 
-static void add_uint_if(cm_line *line, const char *key, uint64_t value)
-{
-    if (value > 0) {
-        cm_line_uint(line, key, value);
-    }
-}
-
 // True if all is well.
 static void add_short(cm_line *line, const cm_status *status)
 {
     const cm_worker_stats *w = &status->worker;
-    cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
-    cm_line_uint(line, "players", w->players);
-    cm_line_number(line, "kbit_per_client", w->kbit_per_client);
-    cm_line_uint(line, "late_inputs", w->late_inputs);
-    cm_line_uint(line, "rewinds", w->rewinds);
-    add_uint_if(line, "refused_inputs", w->refused_inputs);
-    add_uint_if(line, "seen_clamped", w->seen_clamped);
-    add_uint_if(line, "datagrams_refused", w->datagrams_refused);
-    add_uint_if(line, "ticks_behind", w->ticks_behind);
-    add_uint_if(line, "messages_dropped", w->messages_dropped);
-    add_uint_if(line, "events_dropped", w->events_dropped);
+    cm_line_put(line, CM_N("tick_ms_p99", w->tick_ms_p99), CM_U("players", w->players),
+                CM_N("kbit_per_client", w->kbit_per_client), CM_U("late_inputs", w->late_inputs),
+                CM_U("rewinds", w->rewinds), CM_U_IF("refused_inputs", w->refused_inputs),
+                CM_U_IF("seen_clamped", w->seen_clamped),
+                CM_U_IF("datagrams_refused", w->datagrams_refused),
+                CM_U_IF("ticks_behind", w->ticks_behind),
+                CM_U_IF("messages_dropped", w->messages_dropped),
+                CM_U_IF("events_dropped", w->events_dropped));
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
         if (carom_log_level_of((carom_log_code)i) != CAROM_LOG_DEBUG) {
-            add_uint_if(line, carom_log_name((carom_log_code)i), w->log_counts[i]);
+            cm_line_put(line, CM_U_IF(carom_log_name((carom_log_code)i), w->log_counts[i]));
         }
     }
 }
@@ -171,9 +161,8 @@ static void add_refused(cm_line *line, const cm_worker_stats *w)
 static void add_full(cm_line *line, const cm_status *status)
 {
     const cm_worker_stats *w = &status->worker;
-    cm_line_hex(line, "hash", w->room_hash);
-    cm_line_number(line, "tick_ms_p50", w->tick_ms_p50);
-    cm_line_number(line, "tick_ms_p99", w->tick_ms_p99);
+    cm_line_put(line, CM_X("hash", w->room_hash), CM_N("tick_ms_p50", w->tick_ms_p50),
+                CM_N("tick_ms_p99", w->tick_ms_p99));
     for (uint32_t i = 0; i < CAROM_STAGE_COUNT; i++) {
         if (i != CAROM_STAGE_STEP) {
             char key[32];
@@ -181,37 +170,28 @@ static void add_full(cm_line *line, const cm_status *status)
             cm_line_number(line, key, w->stage_ms[i]);
         }
     }
-    cm_line_uint(line, "bodies_asleep", w->bodies_asleep);
-    cm_line_uint(line, "islands", w->islands);
-    cm_line_uint(line, "players", w->players);
-    cm_line_uint(line, "peers", w->peers);
-    cm_line_number(line, "kbit_per_client", w->kbit_per_client);
-    cm_line_uint(line, "inputs", w->inputs);
-    cm_line_uint(line, "late_inputs", w->late_inputs);
-    cm_line_uint(line, "refused_inputs", w->refused_inputs);
-    cm_line_uint(line, "seen_clamped", w->seen_clamped);
-    cm_line_uint(line, "poses_not_finite", w->poses_refused[CM_POINTER_NOT_FINITE]);
-    cm_line_uint(line, "poses_not_unit", w->poses_refused[CM_POINTER_NOT_UNIT]);
-    cm_line_uint(line, "poses_out_of_range", w->poses_refused[CM_POINTER_RANGE]);
-    cm_line_uint(line, "rewinds", w->rewinds);
-    cm_line_uint(line, "rewound_ticks", w->rewound_ticks);
-    cm_line_uint(line, "views", w->views);
-    cm_line_uint(line, "view_bytes", w->view_bytes);
-    cm_line_uint(line, "datagrams_refused", w->datagrams_refused);
+    cm_line_put(line, CM_U("bodies_asleep", w->bodies_asleep), CM_U("islands", w->islands),
+                CM_U("players", w->players), CM_U("peers", w->peers),
+                CM_N("kbit_per_client", w->kbit_per_client), CM_U("inputs", w->inputs),
+                CM_U("late_inputs", w->late_inputs), CM_U("refused_inputs", w->refused_inputs),
+                CM_U("seen_clamped", w->seen_clamped),
+                CM_U("poses_not_finite", w->poses_refused[CM_POINTER_NOT_FINITE]),
+                CM_U("poses_not_unit", w->poses_refused[CM_POINTER_NOT_UNIT]),
+                CM_U("poses_out_of_range", w->poses_refused[CM_POINTER_RANGE]),
+                CM_U("rewinds", w->rewinds), CM_U("rewound_ticks", w->rewound_ticks),
+                CM_U("views", w->views), CM_U("view_bytes", w->view_bytes),
+                CM_U("datagrams_refused", w->datagrams_refused));
     add_refused(line, w);
-    cm_line_uint(line, "handshakes", w->handshakes);
-    cm_line_uint(line, "sent_bytes", w->sent_bytes);
-    cm_line_uint(line, "received_bytes", w->received_bytes);
-    cm_line_uint(line, "turn_datagrams_max", w->turn_datagrams_max);
-    cm_line_uint(line, "turn_steps_max", w->turn_steps_max);
-    cm_line_uint(line, "ticks_behind", w->ticks_behind);
+    cm_line_put(line, CM_U("handshakes", w->handshakes), CM_U("sent_bytes", w->sent_bytes),
+                CM_U("received_bytes", w->received_bytes),
+                CM_U("turn_datagrams_max", w->turn_datagrams_max),
+                CM_U("turn_steps_max", w->turn_steps_max), CM_U("ticks_behind", w->ticks_behind));
     for (uint32_t i = 0; i < CAROM_LOG_CODE_COUNT; i++) {
-        add_uint_if(line, carom_log_name((carom_log_code)i), w->log_counts[i]);
+        cm_line_put(line, CM_U_IF(carom_log_name((carom_log_code)i), w->log_counts[i]));
     }
-    cm_line_uint(line, "messages_dropped", w->messages_dropped);
-    cm_line_uint(line, "events", w->events);
-    cm_line_uint(line, "events_dropped", w->events_dropped);
-    cm_line_uint(line, "recorded_bytes", status->match.bytes);
+    cm_line_put(line, CM_U("messages_dropped", w->messages_dropped), CM_U("events", w->events),
+                CM_U("events_dropped", w->events_dropped),
+                CM_U("recorded_bytes", status->match.bytes));
 }
 
 const char *cm_status_line(const cm_status *status, bool full, cm_line *line)
@@ -219,24 +199,17 @@ const char *cm_status_line(const cm_status *status, bool full, cm_line *line)
     char time[CM_LOG_TIME_MAX];
     cm_log_time(status->unix_ms, time);
     cm_line_begin(line);
-    cm_line_text(line, "time", time);
-    if (status->room != NULL && status->room[0] != '\0') {
-        cm_line_text(line, "room", status->room);
-    }
-    cm_line_uint(line, "tick", status->worker.tick);
+    cm_line_put(line, CM_T("time", time), CM_T_IF("room", status->room != NULL ? status->room : ""),
+                CM_U("tick", status->worker.tick));
     if (full) {
         add_full(line, status);
     } else {
         add_short(line, status);
     }
-    cm_line_uint(line, "recorded_tick", status->match.committed_tick);
-    cm_line_bool(line, "durable", status->match.durable);
-    if (!status->match.durable && status->match.error[0] != '\0') {
-        cm_line_text(line, "record_error", status->match.error);
-    }
-    add_uint_if(line, "matches_left", status->left);
-    if (full || status->draining) {
-        cm_line_bool(line, "draining", status->draining);
-    }
+    cm_line_put(line, CM_U("recorded_tick", status->match.committed_tick),
+                CM_B("durable", status->match.durable),
+                CM_T_IF("record_error", status->match.durable ? "" : status->match.error),
+                CM_U_IF("matches_left", status->left),
+                CM_B(full || status->draining ? "draining" : NULL, status->draining));
     return cm_line_end(line);
 }

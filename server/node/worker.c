@@ -11,7 +11,6 @@
 
 #include "server/node/worker_inner.h"
 #include "shared/base/assert.h"
-#include "shared/base/hash.h"
 
 #define SECOND_US     1000000u
 #define SPARE_PEERS   16u      // for those who are refused, beside the players
@@ -249,12 +248,9 @@ static void log_budget(const cm_worker *worker, cm_hosted_room *room, const char
 {
     const cm_tick_budget *budget = cm_hosted_room_budget(room);
     cm_log own = worker->log;
-    cm_line line;
     own.room = cm_hosted_room_name(room);
-    cm_line_log(&line, CM_LOG_WARNING, event);
-    cm_line_uint(&line, "tick_percent", budget->mean_permille / 10);
-    cm_line_uint(&line, "tick_budget_percent", budget->percent);
-    cm_log_write(&own, CM_LOG_WARNING, &line);
+    cm_log_say(&own, CM_LOG_WARNING, event, CM_U("tick_percent", budget->mean_permille / 10),
+               CM_U("tick_budget_percent", budget->percent));
 }
 
 // Beside others, that is: alone a room takes what there is.

@@ -2,6 +2,7 @@
 // texts are escaped all the same.
 #include "server/ops/log.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,6 +132,37 @@ void cm_line_counts(cm_line *line, const char *key, const char *const *names,
     put(line, key, cm_line_end(&object));
 }
 
+void cm_line_fields(cm_line *line, const cm_field *fields, size_t count)
+{
+    char digits[24];
+    for (const cm_field *f = fields; f < fields + count; f++) {
+        if (f->key == NULL) {
+            continue;
+        }
+        switch (f->kind) {
+        case CM_FIELD_TEXT:
+            cm_line_text(line, f->key, f->text);
+            break;
+        case CM_FIELD_UINT:
+            cm_line_uint(line, f->key, f->number);
+            break;
+        case CM_FIELD_NUMBER:
+            cm_line_number(line, f->key, f->real);
+            break;
+        case CM_FIELD_HEX:
+            cm_line_hex(line, f->key, f->number);
+            break;
+        case CM_FIELD_ID: // a number of JSON does not hold it
+            snprintf(digits, sizeof digits, "%" PRIu64, f->number);
+            cm_line_text(line, f->key, digits);
+            break;
+        case CM_FIELD_BOOL:
+            cm_line_bool(line, f->key, f->truth);
+            break;
+        }
+    }
+}
+
 const char *cm_line_end(cm_line *line)
 {
     strcpy(line->text + line->size, "}");
@@ -147,17 +179,22 @@ void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line)
     }
 }
 
+void cm_log_fields(const cm_log *log, cm_log_level level, const char *event, const cm_field *fields,
+                   size_t count)
+{
+    cm_line line;
+    cm_line_log(&line, level, event);
+    cm_line_fields(&line, fields, count);
+    cm_log_write(log, level, &line);
+}
+
 void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
                    uint64_t tick, uint64_t *logged)
 {
     if (count == *logged) {
         return;
     }
-    cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, event);
-    cm_line_uint(&line, key, count - *logged);
-    cm_line_uint(&line, "in_all", count);
-    cm_line_uint(&line, "tick", tick);
-    cm_log_write(log, CM_LOG_WARNING, &line);
+    cm_log_say(log, CM_LOG_WARNING, event, CM_U(key, count - *logged), CM_U("in_all", count),
+               CM_U("tick", tick));
     *logged = count;
 }

@@ -34,6 +34,37 @@ void cm_line_bool(cm_line *line, const char *key, bool value);
 // An object with each of `count` numbers that is not 0, by its name in small letters.
 void cm_line_counts(cm_line *line, const char *key, const char *const *names,
                     const uint64_t *numbers, uint32_t count);
+// One of several fields: cm_line_put(&line, CM_T("room", name), CM_U("tick", tick)).
+typedef struct cm_field {
+    const char *key; // NULL: it is left out
+    enum {
+        CM_FIELD_TEXT,
+        CM_FIELD_UINT,
+        CM_FIELD_NUMBER,
+        CM_FIELD_HEX,
+        CM_FIELD_ID,
+        CM_FIELD_BOOL
+    } kind;
+    union {
+        const char *text;
+        uint64_t number;
+        double real;
+        bool truth;
+    };
+} cm_field;
+#define CM_T(key, value) ((cm_field){key, CM_FIELD_TEXT, {.text = value}})
+#define CM_U(key, value) ((cm_field){key, CM_FIELD_UINT, {.number = value}})
+#define CM_N(key, value) ((cm_field){key, CM_FIELD_NUMBER, {.real = value}})
+#define CM_X(key, value) ((cm_field){key, CM_FIELD_HEX, {.number = value}})
+#define CM_D(key, value) ((cm_field){key, CM_FIELD_ID, {.number = value}}) // digits, as a text
+#define CM_B(key, value) ((cm_field){key, CM_FIELD_BOOL, {.truth = value}})
+// Those that are left out where they are empty, or 0.
+#define CM_T_IF(key, value) CM_T((value)[0] != '\0' ? key : NULL, value)
+#define CM_U_IF(key, value) CM_U((value) > 0 ? key : NULL, value)
+#define CM_FIELDS(...)                                                                             \
+    (const cm_field[]){__VA_ARGS__}, sizeof((const cm_field[]){__VA_ARGS__}) / sizeof(cm_field)
+void cm_line_fields(cm_line *line, const cm_field *fields, size_t count);
+#define cm_line_put(line, ...) cm_line_fields(line, CM_FIELDS(__VA_ARGS__))
 // Closes the object; no newline. Returns the text.
 const char *cm_line_end(cm_line *line);
 
@@ -45,6 +76,10 @@ typedef struct cm_log {
 } cm_log;
 
 void cm_log_write(const cm_log *log, cm_log_level level, cm_line *line);
+// A whole line: cm_line_log, the fields, cm_log_write.
+void cm_log_fields(const cm_log *log, cm_log_level level, const char *event, const cm_field *fields,
+                   size_t count);
+#define cm_log_say(log, level, event, ...) cm_log_fields(log, level, event, CM_FIELDS(__VA_ARGS__))
 // Logs a warning when a counter has grown beyond `logged`, the count of the last warning.
 void cm_log_growth(const cm_log *log, const char *event, const char *key, uint64_t count,
                    uint64_t tick, uint64_t *logged);

@@ -29,10 +29,9 @@ void cm_log_counters_write(cm_log_counters *counters, const cm_log *log)
         }
         cm_line line;
         cm_line_log(&line, CM_LOG_WARNING, carom_log_text(code));
-        cm_line_text(&line, "code", carom_log_name(code));
-        cm_line_uint(&line, "count", row->count - row->logged);
-        cm_line_uint(&line, "in_all", row->count);
-        cm_line_uint(&line, "tick", row->last_tick);
+        cm_line_put(&line, CM_T("code", carom_log_name(code)),
+                    CM_U("count", row->count - row->logged), CM_U("in_all", row->count),
+                    CM_U("tick", row->last_tick));
         if (!carom_body_id_is_null(row->last_body)) {
             cm_line_uint(&line, "body", row->last_body.index);
         }

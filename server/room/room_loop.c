@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "shared/base/assert.h"
-
 #define SECOND_US  1000000u
 #define DEBT_TICKS 3u // and 20 ms of them
 // A room that cannot keep its rate says so at once, and then at most as often.
@@ -271,12 +269,9 @@ static void log_clock(cm_room_loop *loop, uint64_t passed_us, const cm_log *log)
         return;
     }
     cm_log_level level = loop->slow_seconds > 0 ? CM_LOG_WARNING : CM_LOG_INFO;
-    cm_line line;
-    cm_line_log(&line, level, "room clock");
-    cm_line_uint(&line, "rate_permille", permille);
-    cm_line_uint(&line, "lowest_permille", loop->lowest_permille);
-    cm_line_uint(&line, "slow_seconds", loop->slow_seconds);
-    cm_log_write(log, level, &line);
+    cm_log_say(log, level, "room clock", CM_U("rate_permille", permille),
+               CM_U("lowest_permille", loop->lowest_permille),
+               CM_U("slow_seconds", loop->slow_seconds));
     loop->log_rest_us = CLOCK_LOG_US;
     loop->slow_seconds = 0;
     loop->lowest_permille = 1000;

@@ -95,12 +95,12 @@ void cm_clients_send_players(cm_clients *clients, cm_roster *roster)
     cm_roster_send(roster, clients->def.transport, &control);
 }
 
-void cm_clients_log(const cm_clients *clients, const cm_client *client, cm_log_level level,
-                    cm_line *line)
+void cm_clients_log_fields(const cm_clients *clients, const cm_client *client, cm_log_level level,
+                           const char *event, const cm_field *fields, size_t count)
 {
     cm_log log = clients->def.log;
     log.room = client->roster != NULL ? client->roster->name : NULL;
-    cm_log_write(&log, level, line);
+    cm_log_fields(&log, level, event, fields, count);
 }
 
 static cm_room *room_of(const cm_client *client)
@@ -134,22 +134,21 @@ static void log_end(cm_clients *clients, const cm_client *client, carom_reason r
     bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING ||
                     reason == CAROM_REASON_ROOM_ENDED;
     cm_log_level level = expected ? CM_LOG_INFO : CM_LOG_WARNING;
-    cm_line line;
     if (!player && !refused) {
         return;
     }
     uint64_t *counts = player ? clients->stats.left : clients->stats.refused;
     counts[reason < CAROM_REASON_COUNT ? reason : CAROM_REASON_NONE]++;
-    cm_line_log(&line, level, player ? "player left" : "client refused");
     if (player) {
-        cm_line_uint(&line, "player", client->session.player);
-        cm_line_text(&line, "name", client->session.name);
-        cm_line_uint(&line, "tick", cm_room_tick(room_of(client)) + 1);
+        cm_clients_log(clients, client, level, "player left",
+                       CM_U("player", client->session.player), CM_T("name", client->session.name),
+                       CM_U("tick", cm_room_tick(room_of(client)) + 1),
+                       CM_T("reason", carom_reason_text(reason)));
     } else {
-        cm_line_uint(&line, "peer", client->connection.index);
+        cm_clients_log(clients, client, level, "client refused",
+                       CM_U("peer", client->connection.index),
+                       CM_T("reason", carom_reason_text(reason)));
     }
-    cm_line_text(&line, "reason", carom_reason_text(reason));
-    cm_clients_log(clients, client, level, &line);
 }
 
 void cm_clients_send_off(cm_clients *clients, cm_client *client, carom_reason reason,
@@ -260,11 +259,8 @@ static void differs(cm_clients *clients, cm_client *client, uint64_t tick)
         return; // who floods does not fill the log
     }
     client->differs_us = clients->now_us + DIFFERS_US;
-    cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, "player differs");
-    cm_line_uint(&line, "player", client->session.player);
-    cm_line_uint(&line, "tick", tick);
-    cm_clients_log(clients, client, CM_LOG_WARNING, &line);
+    cm_clients_log(clients, client, CM_LOG_WARNING, "player differs",
+                   CM_U("player", client->session.player), CM_U("tick", tick));
 }
 
 static void receive_control(cm_clients *clients, cm_client *client, const cm_transport_event *event)
@@ -321,12 +317,9 @@ static void disconnected(cm_clients *clients, cm_client *client, carom_reason re
 {
     uint64_t until_us = keep_until(clients, client, reason);
     if (until_us > 0) {
-        cm_line line;
-        cm_line_log(&line, CM_LOG_INFO, "player lost");
-        cm_line_uint(&line, "player", client->session.player);
-        cm_line_text(&line, "name", client->session.name);
-        cm_line_uint(&line, "kept_ms", (until_us - clients->now_us) / 1000);
-        cm_clients_log(clients, client, CM_LOG_INFO, &line);
+        cm_clients_log(clients, client, CM_LOG_INFO, "player lost",
+                       CM_U("player", client->session.player), CM_T("name", client->session.name),
+                       CM_U("kept_ms", (until_us - clients->now_us) / 1000));
     } else {
         log_end(clients, client, reason, refused);
     }

@@ -13,8 +13,10 @@ struct cm_clients {
 };
 
 // Writes a line to the log, in the name of the client's room where it is in one.
-void cm_clients_log(const cm_clients *clients, const cm_client *client, cm_log_level level,
-                    cm_line *line);
+void cm_clients_log_fields(const cm_clients *clients, const cm_client *client, cm_log_level level,
+                           const char *event, const cm_field *fields, size_t count);
+#define cm_clients_log(clients, client, level, event, ...)                                         \
+    cm_clients_log_fields(clients, client, level, event, CM_FIELDS(__VA_ARGS__))
 // Sends a client away. `text`: for a refused client; NULL: the reason's own. `port`: of another
 // worker, with ELSEWHERE; else 0.
 void cm_clients_send_off(cm_clients *clients, cm_client *client, carom_reason reason,

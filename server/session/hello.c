@@ -69,12 +69,9 @@ static void come_back(cm_clients *clients, cm_client *client, cm_roster *roster,
     session->predict = hello->predict;
     give_ticket(clients, roster, session);
     cm_roster_add(roster, client);
-    cm_line line;
-    cm_line_log(&line, CM_LOG_INFO, "player came back");
-    cm_line_uint(&line, "player", session->player);
-    cm_line_text(&line, "name", session->name);
-    cm_line_uint(&line, "tick", cm_room_tick(cm_roster_room(roster)) + 1);
-    cm_clients_log(clients, client, CM_LOG_INFO, &line);
+    cm_clients_log(clients, client, CM_LOG_INFO, "player came back",
+                   CM_U("player", session->player), CM_T("name", session->name),
+                   CM_U("tick", cm_room_tick(cm_roster_room(roster)) + 1));
 }
 
 // True if the client was banned after the gate let it in: a ban does not find clients before their
@@ -109,19 +106,15 @@ static bool is_other_build(cm_clients *clients, cm_client *client, const cm_rost
     const char *theirs = hello->module_source != NULL ? hello->module_source : "";
     const char *ours = module->source != NULL ? module->source : "";
     char text[256];
-    cm_line line;
     if (hello->module == NULL || strcmp(hello->module, module->name) != 0 ||
         cm_module_agrees(module, hello->module, hello->module_version, hello->module_abi, theirs)) {
         return false;
     }
-    cm_line_log(&line, CM_LOG_WARNING, "client has another build of the module");
-    cm_line_uint(&line, "peer", client->connection.index);
-    cm_line_text(&line, "module", module->name);
-    cm_line_text(&line, "client_source", theirs);
-    cm_line_text(&line, "server_source", ours);
-    cm_line_uint(&line, "client_version", hello->module_version);
-    cm_line_uint(&line, "server_version", module->version);
-    cm_clients_log(clients, client, CM_LOG_WARNING, &line);
+    cm_clients_log(clients, client, CM_LOG_WARNING, "client has another build of the module",
+                   CM_U("peer", client->connection.index), CM_T("module", module->name),
+                   CM_T("client_source", theirs), CM_T("server_source", ours),
+                   CM_U("client_version", hello->module_version),
+                   CM_U("server_version", module->version));
     snprintf(text, sizeof text,
              "module '%s': the client's is version %u of source %s, the "
              "server's version %u of %s",
@@ -201,13 +194,9 @@ static bool join(cm_clients *clients, cm_client *client, const cm_control *hello
                                                         .client_id = who.client_id,
                                                         .name = session->name,
                                                         .address = address});
-    cm_line line;
-    cm_line_log(&line, CM_LOG_INFO, "player joined");
-    cm_line_uint(&line, "player", player);
-    cm_line_hex(&line, "client", who.client_id);
-    cm_line_text(&line, "name", session->name);
-    cm_line_uint(&line, "tick", session->join_tick);
-    cm_clients_log(clients, client, CM_LOG_INFO, &line);
+    cm_clients_log(clients, client, CM_LOG_INFO, "player joined", CM_U("player", player),
+                   CM_X("client", who.client_id), CM_T("name", session->name),
+                   CM_U("tick", session->join_tick));
     return true;
 }
 

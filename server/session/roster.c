@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/config/config.h"
 #include "shared/base/assert.h"
 #include "shared/base/hash.h"
 
@@ -135,13 +134,9 @@ void cm_roster_add(cm_roster *roster, cm_client *client)
 static void give_back(cm_roster *roster, uint32_t player, carom_reason reason, const cm_log *log)
 {
     cm_room *room = cm_roster_room(roster);
-    cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, "player left");
-    cm_line_uint(&line, "player", player);
-    cm_line_text(&line, "name", roster->kept[player].session.name);
-    cm_line_uint(&line, "tick", cm_room_tick(room) + 1);
-    cm_line_text(&line, "reason", carom_reason_text(reason));
-    cm_log_write(log, CM_LOG_WARNING, &line);
+    cm_log_say(log, CM_LOG_WARNING, "player left", CM_U("player", player),
+               CM_T("name", roster->kept[player].session.name),
+               CM_U("tick", cm_room_tick(room) + 1), CM_T("reason", carom_reason_text(reason)));
     roster->kept[player].kept = false;
     cm_room_leave(room, player);
 }

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "shared/base/assert.h"
-
 #define UNIT UINT64_C(1000000)
 
 void cm_bucket_init(cm_bucket *bucket, uint64_t capacity, uint64_t rate, uint64_t now_us)

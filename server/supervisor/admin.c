@@ -1,6 +1,5 @@
 // `carom admin` of a server with workers: what one worker knows is asked there, what all know of
 // all of them; tokens, bans and the drain are the supervisor's own.
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -21,11 +21,8 @@ static void log_unknown(const cm_server_base *base, char *const *environment)
     for (; *environment != NULL; environment++) {
         char name[CM_CONFIG_VARIABLE_MAX], nearest[CM_CONFIG_VARIABLE_MAX];
         if (cm_config_unknown(*environment, name, nearest)) {
-            cm_line line;
-            cm_line_log(&line, CM_LOG_WARNING, "unknown variable of the environment");
-            cm_line_text(&line, "variable", name);
-            cm_line_text(&line, "nearest", nearest);
-            cm_log_write(&base->log, CM_LOG_WARNING, &line);
+            cm_log_say(&base->log, CM_LOG_WARNING, "unknown variable of the environment",
+                       CM_T("variable", name), CM_T("nearest", nearest));
         }
     }
 }
@@ -117,10 +114,8 @@ void cm_server_base_watch_gate(cm_server_base *base)
     if (base->gate_db == NULL || cm_gate_db_is_valid(base->gate_db, error, sizeof error)) {
         return;
     }
-    cm_line line;
-    cm_line_log(&line, CM_LOG_ERROR, "used tokens and bans are not kept");
-    cm_line_text(&line, "reason", error);
-    cm_log_write(&base->log, CM_LOG_ERROR, &line);
+    cm_log_say(&base->log, CM_LOG_ERROR, "used tokens and bans are not kept",
+               CM_T("reason", error));
     cm_gate_db_close(base->gate_db);
     base->gate_db = NULL;
 }
@@ -128,7 +123,6 @@ void cm_server_base_watch_gate(cm_server_base *base)
 static void reload_level(cm_server_base *base)
 {
     cm_config config;
-    cm_line line;
     cm_failure error;
     bool good = base->reread != NULL && base->reread(&config, &error);
     cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
@@ -138,9 +132,9 @@ static void reload_level(cm_server_base *base)
     if (good) {
         (void)cm_log_level_find(config.log, &base->screen.level); // it knows the choices
     }
-    cm_line_log(&line, level, good ? "configuration read again" : "configuration not read again");
-    cm_line_text(&line, good ? "log" : "error", good ? config.log : error.text);
-    cm_log_write(&base->log, level, &line);
+    cm_log_say(&base->log, level,
+               good ? "configuration read again" : "configuration not read again",
+               CM_T(good ? "log" : "error", good ? config.log : error.text));
 }
 
 bool cm_server_base_reload(cm_server_base *base)
@@ -149,19 +143,15 @@ bool cm_server_base_reload(cm_server_base *base)
     if (base->config.key[0] == '\0') {
         return false; // everybody is let in: there is nothing to read
     }
-    cm_line line;
     carom_token_keys keys;
     char error[512];
     bool good = cm_key_file_read(base->config.key, &keys, error, sizeof error) == CAROM_OK;
-    cm_log_level level = good ? CM_LOG_INFO : CM_LOG_ERROR;
-    cm_line_log(&line, level, good ? "keys read again" : "keys not read again");
     if (good) {
         base->keys = keys;
-        cm_line_uint(&line, "keys", keys.count);
-    } else {
-        cm_line_text(&line, "error", error);
     }
-    cm_log_write(&base->log, level, &line);
+    cm_log_say(&base->log, good ? CM_LOG_INFO : CM_LOG_ERROR,
+               good ? "keys read again" : "keys not read again",
+               good ? CM_U("keys", keys.count) : CM_T("error", error));
     return good;
 }
 
@@ -187,7 +177,6 @@ carom_result cm_server_base_ready(cm_server_base *base, uint32_t rooms, const ui
     if (result != CAROM_OK) {
         return result;
     }
-    cm_line line;
     char shown[ADDRESS_MAX + 16];
     for (uint32_t i = 0; i < count; i++) {
         put_address(base, ports[i], address);
@@ -195,16 +184,11 @@ carom_result cm_server_base_ready(cm_server_base *base, uint32_t rooms, const ui
         cm_status_screen_print(&base->screen, shown);
     }
     cm_status_screen_flush();
-    cm_line_log(&line, CM_LOG_INFO, "start");
-    cm_line_text(&line, "version", cm_version_text);
-    cm_line_uint(&line, "engine", CAROM_ENGINE_VERSION);
-    cm_line_uint(&line, "rooms", rooms);
-    cm_log_write(&base->log, CM_LOG_INFO, &line);
+    cm_log_say(&base->log, CM_LOG_INFO, "start", CM_T("version", cm_version_text),
+               CM_U("engine", CAROM_ENGINE_VERSION), CM_U("rooms", rooms));
     for (uint32_t i = 0; i < count; i++) {
         put_address(base, ports[i], address);
-        cm_line_log(&line, CM_LOG_INFO, "listen");
-        cm_line_text(&line, "address", address);
-        cm_log_write(&base->log, CM_LOG_INFO, &line);
+        cm_log_say(&base->log, CM_LOG_INFO, "listen", CM_T("address", address));
     }
     cm_notify_send(&base->notify, "READY=1");
     return CAROM_OK;
@@ -212,8 +196,6 @@ carom_result cm_server_base_ready(cm_server_base *base, uint32_t rooms, const ui
 
 void cm_server_base_log_stop(cm_server_base *base, const char *signal)
 {
-    cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, "second signal, stopping at once");
-    cm_line_text(&line, "signal", signal);
-    cm_log_write(&base->log, CM_LOG_WARNING, &line);
+    cm_log_say(&base->log, CM_LOG_WARNING, "second signal, stopping at once",
+               CM_T("signal", signal));
 }

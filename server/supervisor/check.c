@@ -16,7 +16,6 @@
 #include "server/node/bootstrap.h"
 #include "server/supervisor/http_pages.h"
 #include "server/node/node_rooms.h"
-#include "shared/game/game_host.h"
 
 static carom_result report(const cm_check *check, carom_result result, const cm_failure *wrong)
 {

@@ -13,6 +13,7 @@
 #include "server/node/node.h"
 #include "server/ops/web_page.h"
 #include "server/supervisor/metrics_history.h"
+#include "shared/base/array.h"
 
 #define JSON "application/json"
 #define TEXT "text/plain; charset=utf-8"
@@ -134,16 +135,9 @@ void cm_http_pages_room(cm_http_pages *h, uint32_t worker, uint32_t number,
     }
     next *n = &h->next[worker];
     n->count = number == 0 ? 0 : n->count;
-    if (n->count == n->capacity) {
-        uint32_t capacity = n->capacity > 0 ? 2 * n->capacity : 4;
-        cm_room_metrics *grown = realloc(n->rooms, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return;
-        }
-        n->rooms = grown;
-        n->capacity = capacity;
-    }
-    if (h->def.is_entry == NULL || h->def.is_entry(h->def.user, worker, metrics->info.name)) {
+    bool is_told =
+        h->def.is_entry == NULL || h->def.is_entry(h->def.user, worker, metrics->info.name);
+    if (is_told && cm_array_reserve(&n->rooms, &n->capacity, n->count + 1, sizeof *n->rooms)) {
         n->rooms[n->count++] = *metrics;
     }
 }
@@ -502,15 +496,12 @@ void cm_http_pages_print(const cm_http_pages *h)
         char shown[CM_CONFIG_TEXT_MAX + 24];
         const char *given = base->config.http;
         char address[CM_CONFIG_TEXT_MAX + 8];
-        cm_line line;
         snprintf(address, sizeof address, "%.*s:%u", (int)(strrchr(given, ':') - given), given,
                  (unsigned)cm_http_port(h->http));
         snprintf(shown, sizeof shown, "http on %s", address);
         cm_status_screen_print(&h->def.base->screen, shown);
         cm_status_screen_flush();
-        cm_line_log(&line, CM_LOG_INFO, "http");
-        cm_line_text(&line, "address", address);
-        cm_log_write(&base->log, CM_LOG_INFO, &line);
+        cm_log_say(&base->log, CM_LOG_INFO, "http", CM_T("address", address));
     }
 }
 

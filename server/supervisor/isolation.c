@@ -61,13 +61,9 @@ static uint32_t find_slot(const cm_server *s)
 
 static void log_isolated(const cm_server *s, const char *room, uint32_t worker, const char *reason)
 {
-    cm_line line;
-    cm_line_log(&line, CM_LOG_WARNING, "room isolated");
-    cm_line_text(&line, "room", room);
-    cm_line_uint(&line, "worker", worker);
-    cm_line_uint(&line, "port", s->workers[worker].port);
-    cm_line_text(&line, "reason", reason);
-    cm_log_write(&s->base->log, CM_LOG_WARNING, &line);
+    cm_log_say(&s->base->log, CM_LOG_WARNING, "room isolated", CM_T("room", room),
+               CM_U("worker", worker), CM_U("port", s->workers[worker].port),
+               CM_T("reason", reason));
 }
 
 // False: no port can be had.

@@ -130,54 +130,35 @@ void cm_metrics_history_sample(cm_metrics_history *history, const cm_metrics_ser
 
 // JSON -----------------------------------------------------------------------------------------
 
-static void put_string(cm_page *page, const char *text)
-{
-    char one[CM_JSON_ESCAPE_MAX];
-    cm_page_text(page, "\"");
-    while (*text != '\0') {
-        uint32_t length = cm_json_escape(&text, one);
-        cm_page_bytes(page, one, length);
-    }
-    cm_page_text(page, "\"");
-}
-
 static void put_key(cm_page *page, const char *key)
 {
+    char quoted[6 * CAROM_ROOM_NAME_MAX + 3];
     bool first = page->size == 0 || page->text[page->size - 1] == '{';
+    cm_json_quote(key, quoted, sizeof quoted);
     cm_page_text(page, first ? "" : ",");
-    put_string(page, key);
+    cm_page_text(page, quoted);
     cm_page_text(page, ":");
-}
-
-static void put_number(cm_page *page, const char *key, uint64_t value)
-{
-    put_key(page, key);
-    cm_page_uint(page, value);
 }
 
 static void put_server(cm_page *page, const cm_metrics_server *server, uint64_t memory_bytes,
                        uint64_t unix_ms)
 {
     uint64_t up = 0;
+    cm_line line;
     for (uint32_t i = 0; i < server->worker_count; i++) {
         up += server->workers[i].is_up;
     }
+    cm_line_begin(&line);
+    cm_line_put(&line, CM_T("version", server->version), CM_T("commit", server->commit),
+                CM_U("engine", server->engine),
+                CM_U("started_ms", server->values[CM_SERVER_HAS_START]), CM_U("now_ms", unix_ms),
+                CM_U("memory_bytes", memory_bytes),
+                CM_U("rooms", server->values[CM_SERVER_HAS_ROOMS]),
+                CM_U("players", server->values[CM_SERVER_HAS_PLAYERS]),
+                CM_U("workers", server->values[CM_SERVER_HAS_WORKERS]), CM_U("workers_up", up),
+                CM_B("draining", server->values[CM_SERVER_HAS_DRAINING] != 0));
     put_key(page, "server");
-    cm_page_text(page, "{");
-    put_key(page, "version");
-    put_string(page, server->version);
-    put_key(page, "commit");
-    put_string(page, server->commit);
-    put_number(page, "engine", server->engine);
-    put_number(page, "started_ms", server->values[CM_SERVER_HAS_START]);
-    put_number(page, "now_ms", unix_ms);
-    put_number(page, "memory_bytes", memory_bytes);
-    put_number(page, "rooms", server->values[CM_SERVER_HAS_ROOMS]);
-    put_number(page, "players", server->values[CM_SERVER_HAS_PLAYERS]);
-    put_number(page, "workers", server->values[CM_SERVER_HAS_WORKERS]);
-    put_number(page, "workers_up", up);
-    put_key(page, "draining");
-    cm_page_text(page, server->values[CM_SERVER_HAS_DRAINING] != 0 ? "true}" : "false}");
+    cm_page_text(page, cm_line_end(&line));
 }
 
 static uint64_t oldest(const cm_metrics_history *history)
@@ -219,7 +200,8 @@ void cm_metrics_history_write(const cm_metrics_history *history, const cm_metric
 {
     cm_page_text(page, "{");
     put_server(page, server, memory_bytes, unix_ms);
-    put_number(page, "span_ms", CM_HISTORY_SAMPLES * (uint64_t)CM_HISTORY_US / 1000);
+    put_key(page, "span_ms");
+    cm_page_uint(page, CM_HISTORY_SAMPLES * (uint64_t)CM_HISTORY_US / 1000);
     put_series(page, "times_ms", history, history->at_ms, 1);
     put_series(page, "sent_kbit_s", history, history->sent_bits, 1000);
     put_series(page, "received_kbit_s", history, history->received_bits, 1000);

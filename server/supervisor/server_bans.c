@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/supervisor/supervisor.h"
+#include "server/node/admin_table.h"
 #include "shared/wire/address.h"
 
 static void keep(cm_server *s, const cm_ban_term *term, bool banned)
@@ -54,13 +55,8 @@ void cm_server_bans_turn(cm_server *s, uint64_t now_unix_s)
     }
     s->bans_unix_s = now_unix_s;
     while ((term = cm_ban_terms_expired(&s->terms, now_unix_s)) != NULL) {
-        cm_line line;
-        char who[24];
         uint64_t client_id = term->client_id;
-        snprintf(who, sizeof who, "%" PRIu64, client_id);
-        cm_line_log(&line, CM_LOG_INFO, "ban expired");
-        cm_line_text(&line, "who", who);
-        cm_log_write(&s->base->log, CM_LOG_INFO, &line);
+        cm_log_say(&s->base->log, CM_LOG_INFO, "ban expired", CM_D("who", client_id));
         if (cm_ban_lists_held(&s->base->bans, false, client_id) == NULL) {
             cm_server_unban(s, client_id);
         } else { // the file of bans still names it
@@ -74,7 +70,6 @@ static void list_one(const cm_server *s, bool by_address, uint64_t who, cm_admin
 {
     char text[CM_ADDRESS_TEXT_MAX], until[CM_LOG_TIME_MAX] = "";
     const cm_ban_term *term = by_address ? NULL : cm_ban_terms_find(&s->terms, who);
-    cm_line line;
     if (by_address) {
         cm_address_write_network(who, text);
     } else {
@@ -83,12 +78,9 @@ static void list_one(const cm_server *s, bool by_address, uint64_t who, cm_admin
     if (term != NULL && term->until_unix_s != 0) {
         cm_log_time(1000 * term->until_unix_s, until);
     }
-    cm_line_begin(&line);
-    cm_line_text(&line, by_address ? "address" : "client_id", text);
-    cm_line_text(&line, "until", until);
-    cm_line_text(&line, "reason", term != NULL ? term->reason : "");
-    cm_line_bool(&line, "in_file", cm_ban_lists_held(&s->base->bans, by_address, who) != NULL);
-    cm_admin_write_line(reply, cm_line_end(&line));
+    cm_admin_say(reply, CM_T(by_address ? "address" : "client_id", text), CM_T("until", until),
+                 CM_T("reason", term != NULL ? term->reason : ""),
+                 CM_B("in_file", cm_ban_lists_held(&s->base->bans, by_address, who) != NULL));
 }
 
 void cm_server_bans_list(const cm_server *s, cm_admin_reply *reply)

@@ -20,7 +20,6 @@
 #include "server/supervisor/run.h"
 #include "server/supervisor/signals.h"
 #include "server/node/node_control.h"
-#include "shared/game/game_host.h"
 
 #define WAIT_US 100000u
 
@@ -251,10 +250,7 @@ static int gives(void *user, uint32_t worker)
 static void broke(void *user, uint32_t worker)
 {
     const cm_server *s = user;
-    cm_line line;
-    cm_line_log(&line, CM_LOG_ERROR, "control link broken");
-    cm_line_uint(&line, "worker", worker);
-    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
+    cm_log_say(&s->base->log, CM_LOG_ERROR, "control link broken", CM_U("worker", worker));
 }
 
 // Start ----------------------------------------------------------------------------------------

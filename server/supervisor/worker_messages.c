@@ -16,8 +16,7 @@ static void close_double(cm_server *s, uint32_t worker, const char *name)
                                      CM_WORKER_RECEIVES_ASK}; // of number 0: nobody waits for it
     cm_line line;
     cm_line_begin(&line);
-    cm_line_text(&line, "command", "close");
-    cm_line_text(&line, "room", name);
+    cm_line_put(&line, CM_T("command", "close"), CM_T("room", name));
     memcpy(message.ask.text, cm_line_end(&line), strlen(line.text) + 1);
     cm_supervisor_send(s->supervisor, worker, &message);
 }
@@ -64,12 +63,9 @@ void cm_server_send_ports(cm_server *s)
 
 void cm_server_log_worker(const cm_server *s, uint32_t worker)
 {
-    cm_line line;
-    cm_line_log(&line, CM_LOG_INFO, "worker");
-    cm_line_uint(&line, "worker", worker);
-    cm_line_uint(&line, "process", (uint64_t)cm_supervisor_process(s->supervisor, worker));
-    cm_line_uint(&line, "port", s->workers[worker].port);
-    cm_log_write(&s->base->log, CM_LOG_INFO, &line);
+    cm_log_say(&s->base->log, CM_LOG_INFO, "worker", CM_U("worker", worker),
+               CM_U("process", (uint64_t)cm_supervisor_process(s->supervisor, worker)),
+               CM_U("port", s->workers[worker].port));
 }
 
 // It has its rooms: those that it could not go on with are no more. Of the others it knows nothing.
@@ -215,21 +211,15 @@ void cm_server_on_message(void *user, uint32_t worker, const cm_worker_message *
 
 static void log_death(cm_server *s, uint32_t worker, int status)
 {
-    cm_line line;
     uint32_t rooms = 0;
     for (uint32_t i = 0; i < s->directory.count; i++) {
         rooms += s->directory.list[i].worker == worker;
     }
-    cm_line_log(&line, CM_LOG_ERROR, "worker died");
-    cm_line_uint(&line, "worker", worker);
-    cm_line_uint(&line, "port", s->workers[worker].port);
-    if (WIFSIGNALED(status)) {
-        cm_line_text(&line, "signal", strsignal(WTERMSIG(status)));
-    } else {
-        cm_line_uint(&line, "status", (uint64_t)WEXITSTATUS(status));
-    }
-    cm_line_uint(&line, "rooms", rooms);
-    cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
+    cm_log_say(&s->base->log, CM_LOG_ERROR, "worker died", CM_U("worker", worker),
+               CM_U("port", s->workers[worker].port),
+               WIFSIGNALED(status) ? CM_T("signal", strsignal(WTERMSIG(status)))
+                                   : CM_U("status", (uint64_t)WEXITSTATUS(status)),
+               CM_U("rooms", rooms));
 }
 
 // The fault of a module's own code; what somebody else did to the process is none.
@@ -247,16 +237,12 @@ static void blame(cm_server *s, uint32_t worker, int status)
     const cm_crash_marker_room *room =
         cm_crash_marker_called(s->workers[worker].crash_marker, &callback);
     if (room != NULL && is_fault(status)) {
-        cm_line line;
         uint32_t faults = cm_quarantine_fault(&s->refused, room->scene);
         s->faults++;
-        cm_line_log(&line, CM_LOG_ERROR, "module failed");
-        cm_line_text(&line, "room", room->name);
-        cm_line_text(&line, "scene", room->scene);
-        cm_line_text(&line, "callback", cm_game_callback_name((cm_game_callback)callback));
-        cm_line_uint(&line, "times", faults);
-        cm_line_bool(&line, "refused", faults >= CM_QUARANTINE_FAULTS);
-        cm_log_write(&s->base->log, CM_LOG_ERROR, &line);
+        cm_log_say(&s->base->log, CM_LOG_ERROR, "module failed", CM_T("room", room->name),
+                   CM_T("scene", room->scene),
+                   CM_T("callback", cm_game_callback_name((cm_game_callback)callback)),
+                   CM_U("times", faults), CM_B("refused", faults >= CM_QUARANTINE_FAULTS));
         if (faults == CM_QUARANTINE_FAULTS) {
             cm_worker_message message = {.type = CM_WORKER_RECEIVES_REFUSE};
             memcpy(message.room.scene, room->scene, sizeof message.room.scene);
