@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "server/cli/cli.h"

@@ -196,8 +196,7 @@ static int run_command(int argc, char **argv)
     bool answered = cm_admin_ask(path, request, print_line, &failed, error, sizeof error);
     free(request);
     if (!answered) {
-        cm_cli_error("admin: %s", error);
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("admin: %s", error);
     }
     return cm_cli_finish(failed ? CM_STATUS_FAILED : CM_STATUS_DONE);
 }

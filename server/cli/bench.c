@@ -104,7 +104,7 @@ static int bench_scene(const char *path, const cm_scene_run_options *options)
         return CM_STATUS_USAGE;
     }
     int status = CM_STATUS_DONE;
-    const cm_scene_run_source source = {.path = path, .scene = scene};
+    const cm_scene_run_source source = {.scene = scene};
     carom_result result = cm_scene_run_measure(&source, options, &run);
     if (result != CAROM_OK) {
         cm_cli_error("%s: %s", path, carom_result_text(result));
@@ -112,8 +112,7 @@ static int bench_scene(const char *path, const cm_scene_run_options *options)
     } else {
         print_run(cm_scene_name(scene), options, &run);
         if (!run.same) {
-            cm_cli_error("%s: runs of the same scene ended with different hashes", path);
-            status = CM_STATUS_FAILED;
+            status = cm_cli_failed("%s: runs of the same scene ended with different hashes", path);
         }
     }
     cm_scene_free(scene);
@@ -165,8 +164,7 @@ static int bench_rewind(bool pile, uint32_t bodies, uint32_t ticks, uint32_t run
         world == NULL ? CAROM_ERROR_MEMORY : cm_rewind_measure(world, ticks, runs, &rewind);
     cm_bench_world_free(world);
     if (result != CAROM_OK) {
-        cm_cli_error("bench: rollback: %s", carom_result_text(result));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("bench: rollback: %s", carom_result_text(result));
     }
     printf("{\"bench\":\"rollback\",\"scene\":\"%s\",\"bodies\":%u,\"ticks\":%u,\"ms_median\":%.4f,"
            "\"ms_p99\":%.4f,\"hash_equal\":%s}\n",
@@ -199,8 +197,7 @@ static int bench_pile(uint32_t bodies, uint32_t row, uint32_t seed,
     cm_scene_run run;
     carom_result result = cm_scene_run_measure(&source, options, &run);
     if (result != CAROM_OK) {
-        cm_cli_error("bench: piles: %s", carom_result_text(result));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("bench: piles: %s", carom_result_text(result));
     }
     double us = 1e3 * run.step.mean / bodies;
     *cost = *cost > 0.0 ? *cost : us;
@@ -253,8 +250,7 @@ static int bench_recording(int argc, char **argv)
                               ? CAROM_ERROR_IO
                               : cm_recording_measure(folder, (uint32_t)seconds, &cost);
     if (result != CAROM_OK) {
-        cm_cli_error("bench: replay: %s", carom_result_text(result));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("bench: replay: %s", carom_result_text(result));
     }
     printf("{\"bench\":\"replay\",\"bodies\":%u,\"players\":%u,\"seconds\":%u,\"tick_us\":%.2f,"
            "\"input_bytes_per_tick\":%.1f,\"arrival_bytes_per_tick\":%.1f,"
@@ -282,8 +278,7 @@ static int bench_impacts(int argc, char **argv)
         cm_impact_bench bench;
         if (cm_impact_bench_measure(which, (uint32_t)collisions, (uint32_t)runs, &bench) !=
             CAROM_OK) {
-            cm_cli_error("bench: impact: out of memory");
-            return CM_STATUS_FAILED;
+            return cm_cli_failed("bench: impact: out of memory");
         }
         printf("{\"bench\":\"impact\",\"model\":\"%s\",\"collisions\":%u,\"ms_median\":%.4f,"
                "\"ms_p99\":%.4f,\"ns\":%.1f,\"per_second\":%.0f,\"sum\":%.17g}\n",
@@ -307,8 +302,7 @@ static int bench_seals(int argc, char **argv)
         cm_seal_bench bench;
         carom_result result = cm_seal_bench_measure((uint32_t)runs, SIZES[i], &bench);
         if (result != CAROM_OK) {
-            cm_cli_error("bench: seal: %s", carom_result_text(result));
-            return CM_STATUS_FAILED;
+            return cm_cli_failed("bench: seal: %s", carom_result_text(result));
         }
         printf("{\"bench\":\"seal\",\"bytes\":%u,\"seal_us\":%.3f,\"open_us\":%.3f,"
                "\"handshake_us\":%.1f,\"handshake_us_p99\":%.1f}\n",
@@ -341,13 +335,11 @@ static int bench_codec_modes(const char *name, const cm_cube_file *file, uint32_
     for (uint32_t mode = 0; mode < CM_CODEC_MODES; mode++) {
         cm_codec_run run;
         if (!cm_codec_run_measure(file, (cm_codec_mode)mode, runs, &run)) {
-            cm_cli_error("bench: codec: out of memory");
-            return CM_STATUS_FAILED;
+            return cm_cli_failed("bench: codec: out of memory");
         }
         if (run.wrong_frame != 0) {
-            cm_cli_error("bench: codec: %s: frame %u did not come back the same", name,
-                         (unsigned)run.wrong_frame);
-            return CM_STATUS_FAILED;
+            return cm_cli_failed("bench: codec: %s: frame %u did not come back the same", name,
+                                 (unsigned)run.wrong_frame);
         }
         printf("{\"file\":%s,\"mode\":\"%s\",\"frames\":%u,\"bytes_per_frame\":%.2f,"
                "\"encode_us\":%.1f,\"decode_us\":%.1f,\"encode_us_mean\":%.1f,"
@@ -420,8 +412,7 @@ static int bench_queries(int argc, char **argv)
     cm_json_quote(cm_scene_name(scene), quoted, sizeof quoted);
     cm_scene_free(scene);
     if (result != CAROM_OK) {
-        cm_cli_error("bench: queries: %s", carom_result_text(result));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("bench: queries: %s", carom_result_text(result));
     }
     printf("{\"bench\":\"queries\",\"scene\":%s,\"shapes\":%u,\"rays\":%u,\"hits\":%u,"
            "\"ms_median\":%.4f,\"ms_p99\":%.4f,\"first_ms\":%.4f,\"rays_ms\":%.4f,"
@@ -455,9 +446,8 @@ static int bench_folder(int argc, char **argv, bool games)
         return status;
     }
     if (from >= steps && from_given) {
-        cm_cli_error("bench: --from %lld: expected a step below --steps %lld", (long long)from,
-                     (long long)steps);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("bench: --from %lld: expected a step below --steps %lld",
+                            (long long)from, (long long)steps);
     }
     static scene_list list;
     list.count = 0;
@@ -509,8 +499,7 @@ static int feel_game(const cm_feel_game *game, const char *conditions, cm_feel_o
             continue;
         }
         if (cm_feel_worst(options, seeds, &worst, error, sizeof error) != CAROM_OK) {
-            cm_cli_error("bench: feel: %s, %s: %s", game->name, options->path->name, error);
-            return CM_STATUS_FAILED;
+            return cm_cli_failed("bench: feel: %s, %s: %s", game->name, options->path->name, error);
         }
         cm_feel_line(options, &worst, line);
         printf("%s\n", line);
@@ -542,17 +531,15 @@ static int bench_feel(int argc, char **argv)
         return status;
     }
     if (strcmp(sync, "state") != 0 && strcmp(sync, "inputs") != 0) {
-        cm_cli_error("bench: feel: --sync %s: expected state or inputs", sync);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("bench: feel: --sync %s: expected state or inputs", sync);
     }
     if (conditions != NULL && cm_feel_paths_wrong(conditions)) {
-        cm_cli_error("bench: feel: --condition %s: expected " CM_FEEL_PATH_NAMES, conditions);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("bench: feel: --condition %s: expected " CM_FEEL_PATH_NAMES,
+                            conditions);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (cm_feel_game_find(names[i]) == NULL) {
-            cm_cli_error("bench: feel: %s: expected " CM_FEEL_GAME_NAMES, names[i]);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage("bench: feel: %s: expected " CM_FEEL_GAME_NAMES, names[i]);
         }
     }
     cm_config config;
@@ -618,8 +605,7 @@ static int bench_load(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    cm_cli_error("bench: load: not built yet");
-    return CM_STATUS_USAGE;
+    return cm_cli_usage("bench: load: not built yet");
 }
 
 static int run_command(int argc, char **argv)

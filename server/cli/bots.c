@@ -54,8 +54,7 @@ static int read_key(const char *path, cm_bots_options *options, carom_token_keys
 {
     char error[512];
     if (path != NULL && cm_key_file_read(path, keys, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("bots: --key: %s", error);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("bots: --key: %s", error);
     }
     options->key = path != NULL ? &keys->keys[0] : NULL;
     return CM_STATUS_DONE;
@@ -123,9 +122,8 @@ static int read_options(int argc, char **argv, cm_bots_options *options, carom_t
         return CM_STATUS_USAGE;
     }
     if (predict > count) {
-        cm_cli_error("bots: --predict: %lld, expected at most the %lld of --count",
-                     (long long)predict, (long long)count);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("bots: --predict: %lld, expected at most the %lld of --count",
+                            (long long)predict, (long long)count);
     }
     options->count = (uint32_t)count;
     options->predict = (uint32_t)(predict < 0 ? count : predict);
@@ -166,44 +164,32 @@ static int run_command(int argc, char **argv)
     return cm_cli_finish(cm_bots_summary_well(&summary) ? CM_STATUS_DONE : CM_STATUS_FAILED);
 }
 
+// clang-format off
 const cm_command cm_bots_command = {
     "bots", run_command,
     "connects SDK clients to a server\n"
     "usage: carom bots --connect HOST:PORT [options]\n"
     "\n"
     "  --key FILE      each bot comes with a token of its own, sealed with the file's first key\n"
-    "  --module FILE   what the room plays, where that is not the sandbox: its bot plays, or, "
-    "where it\n"
+    "  --module FILE   what the room plays, where that is not the sandbox: its bot plays, or, where it\n"
     "                  has none, random inputs that it takes\n"
     "  --room NAME     where they play (the server's first one)\n"
     "  --rooms A,B     the same for several: the bots go to each in turn\n"
-    "  --count N       clients (" CM_HELP(
-        COUNT) ")\n"
-               "  --seconds S     how long they play, from when all do (" CM_HELP(
-                   SECONDS) ")\n"
-                            "  --latency MS    delay, one way, each way (0)\n"
-                            "  --jitter MS     one way, each way (0)\n"
-                            "  --loss PCT      of the packets, each way (0)\n"
-                            "  --predict K     how many simulate (all); the rest only speak the "
-                            "protocol\n"
-                            "  --pattern P     wander, drive (never holds nor jumps; the sandbox) "
-                            "or idle "
-                            "(wander)\n"
-                            "  --seed N        of the link's chance and of the inputs (" CM_HELP(
-                                SEED) ")\n"
-                                      "\n"
-                                      "Prints one JSON summary: connected, ticks, seconds, "
-                                      "clients, predicting,\n"
-                                      "bytes_in_per_client_second, bytes_out_per_client_second, "
-                                      "packets_lost, packets_refused, "
-                                      "views,\n"
-                                      "view_packets, prediction_error (mean, p99, max in metres, "
-                                      "count), rewinds, predicted_steps,\n"
-                                      "inputs_sent, late_inputs, input_lead_ticks, rtt_ms, "
-                                      "interpolation_delay_ms,\n"
-                                      "durability, server_tick and durable_tick (of the bot that "
-                                      "saw most),\n"
-                                      "ended, unstable (cut off at the end, slot kept), comebacks, "
-                                      "desyncs, refused (reason: clients).\n"
-                                      "Status 0 where all played, none ended and none desynced.\n",
+    "  --count N       clients (" CM_HELP(COUNT) ")\n"
+    "  --seconds S     how long they play, from when all do (" CM_HELP(SECONDS) ")\n"
+    "  --latency MS    delay, one way, each way (0)\n"
+    "  --jitter MS     one way, each way (0)\n"
+    "  --loss PCT      of the packets, each way (0)\n"
+    "  --predict K     how many simulate (all); the rest only speak the protocol\n"
+    "  --pattern P     wander, drive (never holds nor jumps; the sandbox) or idle (wander)\n"
+    "  --seed N        of the link's chance and of the inputs (" CM_HELP(SEED) ")\n"
+    "\n"
+    "Prints one JSON summary: connected, ticks, seconds, clients, predicting,\n"
+    "bytes_in_per_client_second, bytes_out_per_client_second, packets_lost, packets_refused, views,\n"
+    "view_packets, prediction_error (mean, p99, max in metres, count), rewinds, predicted_steps,\n"
+    "inputs_sent, late_inputs, input_lead_ticks, rtt_ms, interpolation_delay_ms,\n"
+    "durability, server_tick and durable_tick (of the bot that saw most),\n"
+    "ended, unstable (cut off at the end, slot kept), comebacks, desyncs, refused (reason: clients).\n"
+    "Status 0 where all played, none ended and none desynced.\n",
     NULL};
+// clang-format on

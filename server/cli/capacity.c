@@ -49,8 +49,7 @@ static int read_request(int argc, char **argv, request *r)
                                            &r->config, NULL, &failure),
                       &failure);
     if (status == CM_STATUS_DONE && r->config.scene[0] == '\0') {
-        cm_cli_error("capacity: no scene given, expected --scene NAME or --scene FILE");
-        status = CM_STATUS_USAGE;
+        status = cm_cli_usage("capacity: no scene given, expected --scene NAME or --scene FILE");
     }
     return status;
 }
@@ -60,39 +59,23 @@ static void print_json(const cm_scene *scene, const cm_capacity *c, const reques
 {
     cm_line line;
     cm_line_begin(&line);
-    cm_line_text(&line, "scene", cm_scene_name(scene));
-    cm_line_uint(&line, "bodies", c->bodies);
-    cm_line_uint(&line, "players", (uint64_t)r->players);
-    cm_line_uint(&line, "tick_rate", c->tick_rate);
-    cm_line_uint(&line, "ticks", c->ticks);
-    cm_line_hex(&line, "hash", c->hash);
-    cm_line_uint(&line, "rewinds", c->rewinds);
-    cm_line_uint(&line, "rewound_ticks", c->rewound_ticks);
-    cm_line_uint(&line, "views", c->views);
-    cm_line_number(&line, "tick_ms", a->tick_ms);
-    cm_line_number(&line, "loop_ms", c->loop_ms);
-    cm_line_number(&line, "loop_ms_p99", c->loop_ms_p99);
-    cm_line_number(&line, "record_ms", c->record_ms);
-    cm_line_number(&line, "datagram_us", c->datagram_us);
-    cm_line_uint(&line, "datagrams", c->datagrams);
-    cm_line_number(&line, "core_load", a->load);
-    cm_line_uint(&line, "rooms_per_core", a->rooms_per_core);
-    cm_line_number(&line, "memory_mib_room", (double)c->memory_bytes / (1024.0 * 1024.0));
-    cm_line_number(&line, "kbit_down_client", a->kbit_down);
-    cm_line_number(&line, "kbit_up_client", a->kbit_up);
-    cm_line_number(&line, "kbit_room", a->kbit_room);
-    cm_line_number(&line, "disk_mib_hour_room", a->disk_mib_hour_room);
-    cm_line_uint(&line, "cores", machine->cores);
-    cm_line_uint(&line, "workers", machine->workers);
-    cm_line_uint(&line, "rooms", a->rooms);
-    cm_line_text(&line, "limited_by", a->limited_by);
-    cm_line_uint(&line, "rooms_by_cpu", a->by_cpu);
-    cm_line_uint(&line, "rooms_by_memory", a->by_memory);
-    cm_line_uint(&line, "rooms_by_network", a->by_network);
-    cm_line_uint(&line, "rooms_by_clients", a->by_clients);
-    cm_line_uint(&line, "rooms_by_rooms", a->by_rooms);
-    cm_line_number(&line, "kbit", a->kbit);
-    cm_line_number(&line, "disk_mib_hour", a->disk_mib_hour);
+    cm_line_put(&line, CM_T("scene", cm_scene_name(scene)), CM_U("bodies", c->bodies),
+                CM_U("players", (uint64_t)r->players), CM_U("tick_rate", c->tick_rate),
+                CM_U("ticks", c->ticks), CM_X("hash", c->hash), CM_U("rewinds", c->rewinds),
+                CM_U("rewound_ticks", c->rewound_ticks), CM_U("views", c->views),
+                CM_N("tick_ms", a->tick_ms), CM_N("loop_ms", c->loop_ms),
+                CM_N("loop_ms_p99", c->loop_ms_p99), CM_N("record_ms", c->record_ms),
+                CM_N("datagram_us", c->datagram_us), CM_U("datagrams", c->datagrams),
+                CM_N("core_load", a->load), CM_U("rooms_per_core", a->rooms_per_core),
+                CM_N("memory_mib_room", (double)c->memory_bytes / (1024.0 * 1024.0)),
+                CM_N("kbit_down_client", a->kbit_down), CM_N("kbit_up_client", a->kbit_up),
+                CM_N("kbit_room", a->kbit_room), CM_N("disk_mib_hour_room", a->disk_mib_hour_room),
+                CM_U("cores", machine->cores), CM_U("workers", machine->workers),
+                CM_U("rooms", a->rooms), CM_T("limited_by", a->limited_by),
+                CM_U("rooms_by_cpu", a->by_cpu), CM_U("rooms_by_memory", a->by_memory),
+                CM_U("rooms_by_network", a->by_network), CM_U("rooms_by_clients", a->by_clients),
+                CM_U("rooms_by_rooms", a->by_rooms), CM_N("kbit", a->kbit),
+                CM_N("disk_mib_hour", a->disk_mib_hour));
     puts(cm_line_end(&line));
 }
 
@@ -172,8 +155,7 @@ static int run_command(int argc, char **argv)
     char error[512];
     if (status == CM_STATUS_DONE &&
         cm_module_load_list(r.config.module, NULL, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("capacity: --module: %s", error);
-        status = CM_STATUS_USAGE;
+        status = cm_cli_usage("capacity: --module: %s", error);
     }
     cm_failure failure;
     if (status == CM_STATUS_DONE &&

@@ -49,8 +49,11 @@ int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t opt
 // A client's id, 1 or more, as the text of --client-id (NULL: not given); false after a message.
 bool cm_cli_client_id(const char *command, const char *text, uint64_t *id);
 
-// `carom: ` and the message on stderr, one line.
-void cm_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// `carom: ` and the message on stderr, one line; returns `status`.
+int cm_cli_tell(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cm_cli_error(...)  ((void)cm_cli_tell(CM_STATUS_DONE, __VA_ARGS__))
+#define cm_cli_usage(...)  cm_cli_tell(CM_STATUS_USAGE, __VA_ARGS__)
+#define cm_cli_failed(...) cm_cli_tell(CM_STATUS_FAILED, __VA_ARGS__)
 // The exit status of a result; a failure's text goes to stderr, where it has one.
 int cm_cli_status(carom_result result, const cm_failure *failure);
 // A refused file in the same form: `carom: FILE:LINE: $.path: message`.

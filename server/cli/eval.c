@@ -5,46 +5,16 @@
 
 #include "server/cli/cli.h"
 #include "server/tools/eval/eval.h"
-
-// The bytes of standard input, NUL-terminated; NULL after a message.
-static char *read_input(size_t *size)
-{
-    size_t capacity = 4096;
-    char *text = malloc(capacity + 1);
-    *size = 0;
-    while (text != NULL) {
-        size_t got = fread(text + *size, 1, capacity - *size, stdin);
-        *size += got;
-        if (got == 0 && !ferror(stdin)) {
-            text[*size] = '\0';
-            return text;
-        }
-        bool large = *size == capacity && capacity >= CM_EVAL_TEXT_MAX;
-        if (ferror(stdin) || large) {
-            cm_cli_error("<stdin>: %s", large ? "larger than 16 MiB" : "cannot be read");
-            free(text);
-            return NULL;
-        }
-        if (*size == capacity) {
-            capacity *= 2;
-            char *grown = realloc(text, capacity + 1);
-            if (grown == NULL) {
-                free(text);
-            }
-            text = grown;
-        }
-    }
-    cm_cli_error("eval: out of memory");
-    return NULL;
-}
+#include "shared/scene/scene_json.h"
 
 static int run_case(const cm_eval_case *which)
 {
     size_t size = 0;
     char *line = NULL;
     cm_scene_error error;
-    char *text = read_input(&size);
+    char *text = cm_scene_read_file("-", CM_EVAL_TEXT_MAX, &size, &error);
     if (text == NULL) {
+        cm_cli_scene_error("<stdin>", &error);
         return CM_STATUS_USAGE;
     }
     carom_result result = cm_eval_run(which, text, size, &line, &error);
@@ -71,10 +41,9 @@ static int run_command(int argc, char **argv)
             return run_case(cm_eval_cases[i]);
         }
     }
-    cm_cli_error("eval: %s%s%s, expected impact, circle, lcp or volume",
-                 count == 1 ? "unknown case '" : "no case given", count == 1 ? name : "",
-                 count == 1 ? "'" : "");
-    return CM_STATUS_USAGE;
+    return cm_cli_usage("eval: %s%s%s, expected impact, circle, lcp or volume",
+                        count == 1 ? "unknown case '" : "no case given", count == 1 ? name : "",
+                        count == 1 ? "'" : "");
 }
 
 static void print_cases(void *out)

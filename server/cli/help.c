@@ -18,8 +18,7 @@ static int help_of(const char *name)
 {
     const cm_command *command = cm_command_find(name);
     if (command == NULL) {
-        cm_cli_error("help: unknown command '%s', see 'carom help'", name);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("help: unknown command '%s', see 'carom help'", name);
     }
     cm_cli_print_help(stdout, command);
     return cm_cli_finish(CM_STATUS_DONE);
@@ -39,8 +38,7 @@ static int run_command(int argc, char **argv)
         return status;
     }
     if (count + man + completion > 1) {
-        cm_cli_error("help: expected a command, --man or --completion, one of them");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("help: expected a command, --man or --completion, one of them");
     }
     if (man || completion) {
         (man ? cm_manual_print : cm_completion_print)(stdout);

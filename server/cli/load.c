@@ -99,8 +99,7 @@ int cm_cli_load_modules(const cm_option_texts *files)
         char error[1024] = "";
         carom_result result = cm_module_load_list(files->texts[i], NULL, error, sizeof error);
         if (result != CAROM_OK) {
-            cm_cli_error("%s", error);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage("%s", error);
         }
     }
     return CM_STATUS_DONE;

@@ -141,8 +141,7 @@ static int extract(int argc, char **argv)
         return CM_STATUS_USAGE;
     }
     if (out == NULL) {
-        cm_cli_error("%s: expected --out FILE", argv[0]);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("%s: expected --out FILE", argv[0]);
     }
     cm_match_error error;
     carom_result result = cm_match_extract(path, out, redact, &error);
@@ -159,8 +158,7 @@ static int extract(int argc, char **argv)
         return cm_cli_finish(live);
     }
     if (result == CAROM_ERROR_STATE) {
-        cm_cli_error("%s", error.message);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("%s", error.message);
     }
     return result == CAROM_OK ? CM_STATUS_DONE : refuse(path, result, &error);
 }
@@ -198,8 +196,7 @@ static int diff(int argc, char **argv)
         return status;
     }
     if (count != 2) {
-        cm_cli_error("match diff: expected two match files, see 'carom help match'");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("match diff: expected two match files, see 'carom help match'");
     }
     for (int i = 0; status == CM_STATUS_DONE && i < 2; i++) {
         carom_result result = cm_match_open(paths[i], &files[i], &error);
@@ -227,8 +224,7 @@ static int keygen(int argc, char **argv)
         return status;
     }
     if (out == NULL) {
-        cm_cli_error("match keygen: expected --out FILE");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("match keygen: expected --out FILE");
     }
     uint8_t key[CM_SIGN_KEY_BYTES];
     char error[512];
@@ -261,12 +257,12 @@ static int run_command(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
         }
     }
-    cm_cli_error(
+    return cm_cli_usage(
         "match: expected info, list, prune, diff, extract, backup, erase-player or keygen, "
         "see 'carom help match'");
-    return CM_STATUS_USAGE;
 }
 
+// clang-format off
 const cm_command cm_match_command = {
     "match", run_command,
     "looks into match files\n"
@@ -282,26 +278,19 @@ const cm_command cm_match_command = {
     "\n"
     "info prints what a match file holds: scene, module, versions, players, ticks, how it ended;\n"
     "of a match that runs its server is asked, by admin.sock beside the file or --admin;\n"
-    "list the same for each *.match of a directory (matches), a line each, with what the "
-    "catalogue's\n"
-    "index (--db, " CM_CATALOGUE_DEFAULT
-    ") says of it: 'yes' (the file is as its server left it), 'changed'\n"
-    "(it is not), 'no' (not in the index), 'live', 'unfinished' (its server never ended it), "
-    "'missing'\n"
+    "list the same for each *.match of a directory (matches), a line each, with what the catalogue's\n"
+    "index (--db, " CM_CATALOGUE_DEFAULT ") says of it: 'yes' (the file is as its server left it), 'changed'\n"
+    "(it is not), 'no' (not in the index), 'live', 'unfinished' (its server never ended it), 'missing'\n"
     "(the file is gone). --add proves files that are not in the index, and takes them in.\n"
-    "prune removes matches whose index is 'yes': all but the newest COUNT, or those that began "
-    "more\n"
+    "prune removes matches whose index is 'yes': all but the newest COUNT, or those that began more\n"
     "than DAYS days ago, or both, and prints their paths. All others stay.\n"
     "diff says from which tick on two matches have other inputs and other states, or that all\n"
     "ticks which both have agree.\n"
-    "extract copies a match into one file without free pages; backup does the same, and of a match "
-    "that\n"
-    "runs has its server copy what is committed, while it goes on; --redact leaves out all names "
-    "and\n"
-    "addresses. erase-player overwrites those of one client in the file. Both still verify; what "
-    "a\n"
+    "extract copies a match into one file without free pages; backup does the same, and of a match that\n"
+    "runs has its server copy what is committed, while it goes on; --redact leaves out all names and\n"
+    "addresses. erase-player overwrites those of one client in the file. Both still verify; what a\n"
     "module was given (user data, messages) is part of the simulation and stays.\n"
-    "keygen makes a key that signs recordings (serve --sign-key FILE): the secret in FILE, mode "
-    "0600,\n"
+    "keygen makes a key that signs recordings (serve --sign-key FILE): the secret in FILE, mode 0600,\n"
     "and its public half in FILE.pub and on stdout (replay --verify --pubkey FILE.pub).\n",
     NULL};
+// clang-format on

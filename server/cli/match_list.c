@@ -14,6 +14,7 @@
 #include "server/record/format/proof.h"
 #include "server/cli/cli.h"
 #include "shared/scene/scene_json.h"
+#include "shared/base/array.h"
 
 typedef enum index_state {
     INDEX_NO,         // it has no such file
@@ -36,10 +37,10 @@ typedef struct matches {
     const char *command, *directory, *db;
     char whole[CM_INDEX_FILE_MAX]; // the directory, as the index names it
     match_row *rows;
-    size_t count, capacity;
+    uint32_t count, capacity;
     cm_match_entry *entries; // by id
     bool *seen;              // of each: its file is in the directory
-    size_t entry_count, entry_capacity;
+    uint32_t entry_count, entry_capacity;
 } matches;
 
 // Reading -------------------------------------------------------------------------------------
@@ -64,14 +65,8 @@ static int newest_first(const void *a, const void *b)
 
 static bool add_row(matches *all, const char *name)
 {
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity * 2 + 16;
-        match_row *grown = realloc(all->rows, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        all->rows = grown;
-        all->capacity = capacity;
+    if (!cm_array_reserve(&all->rows, &all->capacity, all->count + 1, sizeof *all->rows)) {
+        return false;
     }
     match_row *row = &all->rows[all->count];
     memset(row, 0, sizeof *row);
@@ -107,14 +102,9 @@ static bool scan(matches *all)
 static bool take_entry(void *context, const cm_match_entry *entry)
 {
     matches *all = context;
-    if (all->entry_count == all->entry_capacity) {
-        size_t capacity = all->entry_capacity * 2 + 16;
-        cm_match_entry *grown = realloc(all->entries, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        all->entries = grown;
-        all->entry_capacity = capacity;
+    if (!cm_array_reserve(&all->entries, &all->entry_capacity, all->entry_count + 1,
+                          sizeof *all->entries)) {
+        return false;
     }
     all->entries[all->entry_count++] = *entry;
     return true;
@@ -286,23 +276,20 @@ static int add(const matches *all, const match_row *row)
     cm_proof proof = {0};
     for (size_t i = 0; i < all->entry_count; i++) {
         if (all->entries[i].match_id == row->match_id) {
-            cm_cli_error("%s: not added: the index has this match as %s", row->path,
-                         all->entries[i].file);
-            return CM_STATUS_FAILED;
+            return cm_cli_failed("%s: not added: the index has this match as %s", row->path,
+                                 all->entries[i].file);
         }
     }
     carom_result result = cm_match_open(row->path, &file, &error);
     result = result == CAROM_OK ? cm_match_prove(file, NULL, &proof, &error) : result;
     cm_match_close(file);
     if (result == CAROM_OK && (proof.verdict != CM_PROOF_CONSISTENT || !proof.complete)) {
-        cm_cli_error("%s: not added: %s", row->path,
-                     proof.verdict == CM_PROOF_CHANGED ? proof.changed : "it has no end");
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("%s: not added: %s", row->path,
+                             proof.verdict == CM_PROOF_CHANGED ? proof.changed : "it has no end");
     }
     result = result == CAROM_OK ? cm_match_entry_read(&entry, row->path, &error) : result;
     if (result != CAROM_OK) {
-        cm_cli_error("%s: not added: %s", row->path, error.message);
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("%s: not added: %s", row->path, error.message);
     }
     cm_scene_error wrong;
     if (cm_match_index_put(all->db, &entry, &wrong) != CAROM_OK) {
@@ -369,8 +356,7 @@ static int remove_rows(const matches *all, int64_t keep, uint64_t before_ms, boo
             continue;
         }
         if (!dry_run && unlink(row->path) != 0) {
-            cm_cli_error("%s: cannot be removed", row->path);
-            status = CM_STATUS_FAILED;
+            status = cm_cli_failed("%s: cannot be removed", row->path);
             continue;
         }
         printf("%s\n", row->path);
@@ -394,7 +380,7 @@ static void settle(const matches *all, bool dry_run)
         unknown += all->rows[i].state == INDEX_NO;
     }
     if (unknown > 0) {
-        cm_cli_error("match prune: %zu of %zu files stay, since the index of %s does not have them "
+        cm_cli_error("match prune: %zu of %u files stay, since the index of %s does not have them "
                      "('carom match list --add' takes them in)",
                      unknown, all->count, all->db);
     }
@@ -414,8 +400,7 @@ int cm_match_prune(int argc, char **argv)
     };
     int status = cm_cli_options(argc, argv, options, 5, NULL, 0, NULL);
     if (status == CM_STATUS_DONE && !has_keep && !has_days) {
-        cm_cli_error("match prune: expected --keep COUNT, --older-than DAYS, or both");
-        status = CM_STATUS_USAGE;
+        status = cm_cli_usage("match prune: expected --keep COUNT, --older-than DAYS, or both");
     }
     status = status == CM_STATUS_DONE ? begin(&all, is_named) : status;
     if (status == CM_STATUS_DONE) {

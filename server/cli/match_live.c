@@ -114,8 +114,7 @@ int cm_match_live_backup(const char *path, const char *socket, const char *out)
     if (request == NULL) {
         cm_cli_error("match backup: %s: expected UTF-8", out);
     } else if (!cm_admin_ask(found, request, take_answer, &status, error, sizeof error)) {
-        cm_cli_error("match backup: %s", error);
-        status = CM_STATUS_FAILED;
+        status = cm_cli_failed("match backup: %s", error);
     }
     free(request);
     json_decref(asked);

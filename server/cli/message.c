@@ -9,7 +9,7 @@
 #include "server/cli/cli.h"
 #include "shared/base/utf8.h"
 
-void cm_cli_error(const char *format, ...)
+int cm_cli_tell(int status, const char *format, ...)
 {
     char line[2048], shown[4 * sizeof line];
     va_list arguments;
@@ -18,6 +18,7 @@ void cm_cli_error(const char *format, ...)
     va_end(arguments);
     cm_utf8_printable(line, shown, sizeof shown);
     fprintf(stderr, "carom: %s\n", shown);
+    return status;
 }
 
 int cm_cli_status(carom_result result, const cm_failure *failure)
@@ -49,8 +50,7 @@ int cm_cli_options(int argc, char **argv, const cm_option *options, uint32_t opt
     cm_option_error error;
     if (!cm_options_read(argc, argv, options, option_count, positional, positional_capacity,
                          positional_count, &error)) {
-        cm_cli_error("%s: %s", argv[0], error.message);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("%s: %s", argv[0], error.message);
     }
     return CM_STATUS_DONE;
 }
@@ -73,8 +73,7 @@ int cm_cli_finish(int status)
 {
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        cm_cli_error("standard output: %s", errno != 0 ? strerror(errno) : "write failed");
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("standard output: %s", errno != 0 ? strerror(errno) : "write failed");
     }
     return status;
 }

@@ -6,7 +6,6 @@
 
 #include "server/node/module_loader.h"
 #include "server/cli/cli.h"
-#include "server/cli/load.h"
 #include "server/tools/module/template.h"
 #include "server/tools/module/trial.h"
 #include "shared/base/hash.h"
@@ -21,8 +20,7 @@ static int check(const char *path)
     char error[1024] = "";
     carom_result result = cm_module_load(path, &loaded, error, sizeof error);
     if (result != CAROM_OK) {
-        cm_cli_error("%s", error);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("%s", error);
     }
     const carom_module *m = loaded.module;
     printf(
@@ -66,8 +64,7 @@ static void print_events(const cm_trial_report *r)
 static int print_report(const char *path, const cm_trial_report *r)
 {
     if (!r->sound) {
-        cm_cli_error("%s: %s", path, r->finding);
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("%s: %s", path, r->finding);
     }
     printf("{\"module\": \"%s\", \"result\": \"sound\", \"ticks\": %u, \"made_again\": %u, "
            "\"rewinds\": %u, \"decodes\": %u, \"hostile_states\": %u, \"joins\": %u, "
@@ -176,12 +173,10 @@ static int run_command(int argc, char **argv)
     }
     const char *verb = count == 2 ? words[0] : "";
     if (has_directory && strcmp(verb, "new") != 0) {
-        cm_cli_error("module: --dir: only with new");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("module: --dir: only with new");
     }
     if (has_trial && strcmp(verb, "test") != 0) {
-        cm_cli_error("module: --scene, --seed, --ticks: only with test");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("module: --scene, --seed, --ticks: only with test");
     }
     if (strcmp(verb, "new") == 0) {
         return make_new(directory, words[1]);
@@ -192,11 +187,11 @@ static int run_command(int argc, char **argv)
     if (strcmp(verb, "test") == 0) {
         return try_module(words[1], scene, seed, ticks);
     }
-    cm_cli_error("module: expected new NAME, check FILE.so or test FILE.so, see 'carom help "
-                 "module'");
-    return CM_STATUS_USAGE;
+    return cm_cli_usage("module: expected new NAME, check FILE.so or test FILE.so, see 'carom help "
+                        "module'");
 }
 
+// clang-format off
 const cm_command cm_module_command = {
     "module", run_command,
     "game modules from files\n"
@@ -213,24 +208,14 @@ const cm_command cm_module_command = {
     "          SHA-256 of its source (client and server agree by these four), BLAKE2b-256 of the\n"
     "          file, sizes in bytes. Else status 2 and the reason. It is a check of discipline,\n"
     "          not a sandbox: a module runs as the server does.\n"
-    "  test    plays it with players drawn from each of " CM_HELP(
-        TRIAL_SEEDS) " seeds (--seed N: from that one), sensible\n"
-                     "          and hostile, for some ticks (" CM_HELP(
-                         TRIAL_TICKS) "), and makes every tick again: after a restore, with other "
-                                      "bytes on the stack,\n"
-                                      "          rewound into a second game, decoded, and in "
-                                      "three processes where memory lies\n"
-                                      "          elsewhere; hashes and messages must be the same. "
-                                      "States that a stranger may send\n"
-                                      "          must neither crash it nor make it loop. After "
-                                      "each "
-                                      "callback nothing beside the state\n"
-                                      "          was written, and MXCSR and x87 are as they were. "
-                                      "Prints counts (`events`: how\n"
-                                      "          often each kind came, so whether the play reached "
-                                      "your rule), and the processor\n"
-                                      "          time of a tick, us. --scene: its scene; else "
-                                      "NAME.json beside NAME.so. Status 1: what\n"
-                                      "          differs first, in which callback, where, and why "
-                                      "that may be\n",
+    "  test    plays it with players drawn from each of " CM_HELP(TRIAL_SEEDS) " seeds (--seed N: from that one), sensible\n"
+    "          and hostile, for some ticks (" CM_HELP(TRIAL_TICKS) "), and makes every tick again: after a restore, with other bytes on the stack,\n"
+    "          rewound into a second game, decoded, and in three processes where memory lies\n"
+    "          elsewhere; hashes and messages must be the same. States that a stranger may send\n"
+    "          must neither crash it nor make it loop. After each callback nothing beside the state\n"
+    "          was written, and MXCSR and x87 are as they were. Prints counts (`events`: how\n"
+    "          often each kind came, so whether the play reached your rule), and the processor\n"
+    "          time of a tick, us. --scene: its scene; else NAME.json beside NAME.so. Status 1: what\n"
+    "          differs first, in which callback, where, and why that may be\n",
     NULL};
+// clang-format on

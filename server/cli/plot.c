@@ -55,12 +55,11 @@ static int read_options(int argc, char **argv, plot_options *o)
     int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], o->scenes,
                                 CM_PLOT_RUNS_MAX, &o->scene_count);
     if (status == CM_STATUS_DONE && o->scene_count == 0) {
-        cm_cli_error("plot: no scene given, expected a file, or a name with --db");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("plot: no scene given, expected a file, or a name with --db");
     }
     if (status == CM_STATUS_DONE && o->inputs != NULL && o->scene_count > 1) {
-        cm_cli_error("plot: --inputs: expected one scene, %u are given", (unsigned)o->scene_count);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("plot: --inputs: expected one scene, %u are given",
+                            (unsigned)o->scene_count);
     }
     return status;
 }
@@ -75,14 +74,13 @@ static int read_ats(plot *p)
         snprintf(text, sizeof text, "%.*s", (int)(part < 31 ? part : 31), at);
         if (!cm_parse_int(text, 0, (int64_t)TICKS_MAX, &tick) ||
             (request->at_count > 0 && request->at[request->at_count - 1] >= (uint64_t)tick)) {
-            cm_cli_error("plot: --at: '%s', expected ticks from 0 to %.0f in ascending order, with "
-                         "commas between",
-                         text, TICKS_MAX);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage(
+                "plot: --at: '%s', expected ticks from 0 to %.0f in ascending order, with "
+                "commas between",
+                text, TICKS_MAX);
         }
         if (request->at_count == CM_PLOT_AT_MAX) {
-            cm_cli_error("plot: --at: expected at most %u ticks", CM_PLOT_AT_MAX);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage("plot: --at: expected at most %u ticks", CM_PLOT_AT_MAX);
         }
         request->at[request->at_count++] = (uint64_t)tick;
         at = at[part] == ',' ? at + part + 1 : NULL;
@@ -99,13 +97,11 @@ static int read_traces(plot *p)
         const cm_trace *trace = cm_trace_find(at, part);
         if (trace == NULL) {
             cm_trace_names(names, sizeof names);
-            cm_cli_error("plot: --trace: '%.*s', expected one of %s", (int)(part < 64 ? part : 64),
-                         at, names);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage("plot: --trace: '%.*s', expected one of %s",
+                                (int)(part < 64 ? part : 64), at, names);
         }
         if (request->trace_count == CM_PLOT_TRACES_MAX) {
-            cm_cli_error("plot: --trace: expected at most %u names", CM_PLOT_TRACES_MAX);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage("plot: --trace: expected at most %u names", CM_PLOT_TRACES_MAX);
         }
         request->traces[request->trace_count++] = trace;
         at = at[part] == ',' ? at + part + 1 : NULL;
@@ -123,14 +119,13 @@ static int read_solvers(plot *p)
         snprintf(name, sizeof name, "%.*s", (int)(part < 31 ? part : 31), at);
         int solver = strcmp(name, "scene") == 0 ? -1 : cm_offline_solver(name);
         if (solver == CM_SOLVER_UNKNOWN) {
-            cm_cli_error("plot: --solver: '%s', expected soft, impulse, lcp, volume or scene, with "
-                         "commas between",
-                         name);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage(
+                "plot: --solver: '%s', expected soft, impulse, lcp, volume or scene, with "
+                "commas between",
+                name);
         }
         if ((p->solver_count + 1) * p->options.scene_count > CM_PLOT_RUNS_MAX) {
-            cm_cli_error("plot: expected at most %u scenes times solvers", CM_PLOT_RUNS_MAX);
-            return CM_STATUS_USAGE;
+            return cm_cli_usage("plot: expected at most %u scenes times solvers", CM_PLOT_RUNS_MAX);
         }
         p->solvers[p->solver_count++] = solver;
         at = at[part] == ',' ? at + part + 1 : NULL;
@@ -154,9 +149,8 @@ static int settle_request(plot *p)
     }
     uint64_t last = r->at_count > 0 ? r->at[r->at_count - 1] : 0;
     if (p->options.has_ticks && last > r->ticks) {
-        cm_cli_error("plot: --at: tick %llu, expected at most --ticks %llu",
-                     (unsigned long long)last, (unsigned long long)r->ticks);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("plot: --at: tick %llu, expected at most --ticks %llu",
+                            (unsigned long long)last, (unsigned long long)r->ticks);
     }
     r->ticks = last > r->ticks ? last : r->ticks;
     r->map_size = (uint32_t)p->options.grid;
@@ -212,8 +206,7 @@ static int run_all(plot *p)
 {
     p->runs = calloc((size_t)p->options.scene_count * p->solver_count, sizeof *p->runs);
     if (p->runs == NULL) {
-        cm_cli_error("plot: %s", carom_result_text(CAROM_ERROR_MEMORY));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("plot: %s", carom_result_text(CAROM_ERROR_MEMORY));
     }
     cm_plot_error error;
     for (uint32_t i = 0; i < p->options.scene_count; i++) {
@@ -233,8 +226,7 @@ static int run_all(plot *p)
         }
     }
     if (cm_plot_check_data(p->runs, p->run_count, &p->request, &error) != CAROM_OK) {
-        cm_cli_error("plot: %s", error.message);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("plot: %s", error.message);
     }
     return CM_STATUS_DONE;
 }
@@ -242,8 +234,7 @@ static int run_all(plot *p)
 static int write_out(const plot *p, const cm_svg *svg)
 {
     if (svg->failed) {
-        cm_cli_error("plot: %s", carom_result_text(CAROM_ERROR_MEMORY));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("plot: %s", carom_result_text(CAROM_ERROR_MEMORY));
     }
     if (p->options.out == NULL) {
         fwrite(svg->text, 1, svg->size, stdout);
@@ -252,8 +243,7 @@ static int write_out(const plot *p, const cm_svg *svg)
     FILE *file = fopen(p->options.out, "wb");
     bool ok = file != NULL && fwrite(svg->text, 1, svg->size, file) == svg->size;
     if (file == NULL || (fclose(file) != 0) || !ok) {
-        cm_cli_error("plot: %s: cannot be written: %s", p->options.out, strerror(errno));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("plot: %s: cannot be written: %s", p->options.out, strerror(errno));
     }
     return CM_STATUS_DONE;
 }
@@ -313,6 +303,7 @@ static int run_command(int argc, char **argv)
     return status;
 }
 
+// clang-format off
 const cm_command cm_plot_command = {
     "plot", run_command,
     "draws scenes and their traces\n"
@@ -323,76 +314,31 @@ const cm_command cm_plot_command = {
     "--at and --trace: tick 0, and the last one.\n"
     "\n"
     "  --at T[,T...]        pictures at these ticks, in ascending order\n"
-    "  --ticks N            ticks to run (what --at needs; " CM_HELP(
-        TRACE_TICKS) " for traces; " CM_HELP(PICTURE_TICK) ")\n"
-                                                           "  --trace NAME[,...]   charts; of the "
-                                                           "world: energy, kinetic_energy, "
-                                                           "potential_energy,\n"
-                                                           "                       momentum_x, _y, "
-                                                           "_z, angular_momentum (about z, each "
-                                                           "body about its\n"
-                                                           "                       centre), "
-                                                           "angular_momentum_x, _y, "
-                                                           "angular_momentum_of_origin, "
-                                                           "contacts,\n"
-                                                           "                       penetration, "
-                                                           "joint_error; of bodies: x, y, z, "
-                                                           "height, vx, vy, vz,\n"
-                                                           "                       speed, wx, wy, "
-                                                           "wz, angular_speed, path (y over x),\n"
-                                                           "                       path_xz (z over "
-                                                           "x), contact_force, contact_torque (of\n"
-                                                           "                       report_force "
-                                                           "and pointers);\n"
-                                                           "                       of joints: "
-                                                           "joint (angle or position), joint_rate, "
-                                                           "joint_force,\n"
-                                                           "                       joint_torque; "
-                                                           "energy_map: kinetic energy after the "
-                                                           "tick of the first\n"
-                                                           "                       contact over "
-                                                           "friction and restitution, as a heat "
-                                                           "map; cost: thread "
-                                                           "CPU\n"
-                                                           "                       time of a step "
-                                                           "over the number of bodies of the "
-                                                           "scenes given\n"
-                                                           "  --body NAME[,...]    the bodies that "
-                                                           "traces follow and sum up (those that "
-                                                           "can move; at "
-                                                           "most\n"
-                                                           "                       eight have "
-                                                           "lines)\n"
-                                                           "  --solver NAME[,...]  instead of the "
-                                                           "scene's: soft, impulse, lcp, volume; "
-                                                           "scene: its own\n"
-                                                           "  --view V             auto, xy, xz "
-                                                           "(from above), zy, screen (y down), "
-                                                           "oblique; auto is xy\n"
-                                                           "                       where all "
-                                                           "motion is in that plane, screen for "
-                                                           "circles, else oblique\n"
-                                                           "  --arrows on|off      velocity, "
-                                                           "angular velocity, and the impulse of "
-                                                           "contacts and joints "
-                                                           "in\n"
-                                                           "                       the tick; the "
-                                                           "number is the magnitude, with the sign "
-                                                           "of x + y + z\n"
-                                                           "  --names on|off       names of bodies "
-                                                           "that can move\n"
-                                                           "  --grid N             values of "
-                                                           "friction, and of restitution, in a map "
-                                                           "(" CM_HELP(
-                                                               GRID) ")\n"
-                                                                     "  --inputs FILE        as "
-                                                                     "for carom sim\n"
-                                                                     "  --out FILE           "
-                                                                     "instead of stdout\n"
-                                                                     "  --db FILE            SCENE "
-                                                                     "is a name in this database\n"
-                                                                     "\n"
-                                                                     "The same input gives the "
-                                                                     "same bytes, but for the "
-                                                                     "chart of costs.\n",
+    "  --ticks N            ticks to run (what --at needs; " CM_HELP(TRACE_TICKS) " for traces; " CM_HELP(PICTURE_TICK) ")\n"
+    "  --trace NAME[,...]   charts; of the world: energy, kinetic_energy, potential_energy,\n"
+    "                       momentum_x, _y, _z, angular_momentum (about z, each body about its\n"
+    "                       centre), angular_momentum_x, _y, angular_momentum_of_origin, contacts,\n"
+    "                       penetration, joint_error; of bodies: x, y, z, height, vx, vy, vz,\n"
+    "                       speed, wx, wy, wz, angular_speed, path (y over x),\n"
+    "                       path_xz (z over x), contact_force, contact_torque (of\n"
+    "                       report_force and pointers);\n"
+    "                       of joints: joint (angle or position), joint_rate, joint_force,\n"
+    "                       joint_torque; energy_map: kinetic energy after the tick of the first\n"
+    "                       contact over friction and restitution, as a heat map; cost: thread CPU\n"
+    "                       time of a step over the number of bodies of the scenes given\n"
+    "  --body NAME[,...]    the bodies that traces follow and sum up (those that can move; at most\n"
+    "                       eight have lines)\n"
+    "  --solver NAME[,...]  instead of the scene's: soft, impulse, lcp, volume; scene: its own\n"
+    "  --view V             auto, xy, xz (from above), zy, screen (y down), oblique; auto is xy\n"
+    "                       where all motion is in that plane, screen for circles, else oblique\n"
+    "  --arrows on|off      velocity, angular velocity, and the impulse of contacts and joints in\n"
+    "                       the tick; the number is the magnitude, with the sign of x + y + z\n"
+    "  --names on|off       names of bodies that can move\n"
+    "  --grid N             values of friction, and of restitution, in a map (" CM_HELP(GRID) ")\n"
+    "  --inputs FILE        as for carom sim\n"
+    "  --out FILE           instead of stdout\n"
+    "  --db FILE            SCENE is a name in this database\n"
+    "\n"
+    "The same input gives the same bytes, but for the chart of costs.\n",
     NULL};
+// clang-format on

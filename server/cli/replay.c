@@ -239,23 +239,22 @@ static int run_command(int argc, char **argv)
         return status;
     }
     if (count == 0 || (count > 1 && (!verifying || states != NULL))) {
-        cm_cli_error("replay: expected one match file (--verify takes several, --states does not), "
-                     "see 'carom help replay'");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "replay: expected one match file (--verify takes several, --states does not), "
+            "see 'carom help replay'");
     }
     if (verifying && cm_replay_export_asked(&e)) {
-        cm_cli_error("replay: --verify says whether the whole match is as recorded, and takes none "
-                     "of --export, --out, --seek, --from, --to, --every, --speed, --events");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "replay: --verify says whether the whole match is as recorded, and takes none "
+            "of --export, --out, --seek, --from, --to, --every, --speed, --events");
     }
     if (!verifying && (key_path != NULL || states != NULL || has_format || jobs > 0)) {
-        cm_cli_error("replay: --jobs, --pubkey, --states and --format: only with --verify");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("replay: --jobs, --pubkey, --states and --format: only with --verify");
     }
     if (!verifying && e.form == NULL && !e.has_seek && !e.has_speed) {
-        cm_cli_error("replay: expected --verify, --export, --seek or --speed, see 'carom help "
-                     "replay'");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "replay: expected --verify, --export, --seek or --speed, see 'carom help "
+            "replay'");
     }
     status = cm_cli_load_modules(&modules);
     if (status != CM_STATUS_DONE) {
@@ -268,8 +267,7 @@ static int run_command(int argc, char **argv)
     char error[512];
     if (key_path != NULL &&
         cm_public_key_read(key_path, public_key, error, sizeof error) != CAROM_OK) {
-        cm_cli_error("%s", error);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("%s", error);
     }
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     cm_replay_options how = {.public_key = key_path != NULL ? public_key : NULL,

@@ -16,8 +16,7 @@ bool cm_replay_export_asked(const cm_replay_export_options *o)
 
 static int refuse(const char *what)
 {
-    cm_cli_error("replay: %s", what);
-    return CM_STATUS_USAGE;
+    return cm_cli_usage("replay: %s", what);
 }
 
 // The first rule that the options break, NULL for none.

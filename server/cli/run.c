@@ -37,8 +37,7 @@ const cm_command *cm_command_find(const char *name)
 int cm_cli_run(int argc, char **argv)
 {
     if (argc < 2) {
-        cm_cli_error("no command given, see 'carom help'");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("no command given, see 'carom help'");
     }
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
@@ -48,8 +47,7 @@ int cm_cli_run(int argc, char **argv)
     }
     const cm_command *command = cm_command_find(name);
     if (command == NULL) {
-        cm_cli_error("unknown command '%s', see 'carom help'", name);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("unknown command '%s', see 'carom help'", name);
     }
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
         cm_cli_print_help(stdout, command);

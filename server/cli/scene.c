@@ -32,11 +32,10 @@ static int try_keyframe(const char *file, cm_offline *run)
 {
     size_t first = carom_world_encode_size(run->world);
     if (first > CM_CONTROL_KEYFRAME_MAX) {
-        cm_cli_error(
+        return cm_cli_usage(
             "%s: the world takes %zu MiB as a keyframe, expected at most %u, or nobody could "
             "join",
             file, first >> 20, CM_CONTROL_KEYFRAME_MAX >> 20);
-        return CM_STATUS_USAGE;
     }
     cm_offline_step(run);
     size_t then = carom_world_encode_size(run->world);
@@ -191,8 +190,7 @@ static int run_export(const char *name, const char *db)
     if (status == CM_STATUS_DONE) {
         char *text = cm_scene_to_json(scene);
         if (text == NULL) {
-            cm_cli_error("scene: out of memory");
-            status = CM_STATUS_FAILED;
+            status = cm_cli_failed("scene: out of memory");
         } else {
             fputs(text, stdout);
         }
@@ -275,15 +273,14 @@ static int add_room(const char *text, const char *db)
     cm_scene_error error;
     char wrong[512] = "expected one room";
     if (!cm_room_list_add(&list, text, wrong, sizeof wrong) || list.count != 1) {
-        cm_cli_error("scene rooms: --add: %s", wrong);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("scene rooms: --add: %s", wrong);
     }
     if (strlen(list.rooms[0].scene) >= sizeof room.scene ||
         strlen(strchr(text, '=') + 1) >= sizeof room.spec) {
-        cm_cli_error("scene rooms: --add: '%.40s', expected NAME=SCENE:KEY=NUMBER, each of 1 to %u "
-                     "bytes",
-                     text, CM_NAME_MAX - 1);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "scene rooms: --add: '%.40s', expected NAME=SCENE:KEY=NUMBER, each of 1 to %u "
+            "bytes",
+            text, CM_NAME_MAX - 1);
     }
     memcpy(room.name, list.rooms[0].name, sizeof list.rooms[0].name);
     strcpy(room.scene, list.rooms[0].scene);
@@ -297,8 +294,7 @@ static int run_rooms(const char *add, const char *remove, const char *db)
 {
     cm_scene_error error;
     if (add != NULL && remove != NULL) {
-        cm_cli_error("scene rooms: expected --add or --remove, not both");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("scene rooms: expected --add or --remove, not both");
     }
     if (add != NULL) {
         return add_room(add, db);
@@ -332,17 +328,15 @@ static int run_command(int argc, char **argv)
     bool wants_word = strcmp(verb, "list") != 0 && !rooms,
          validates = strcmp(verb, "validate") == 0;
     if (count == 0 || (validates ? count < 2 : wants_word != (count == 2))) {
-        cm_cli_error("scene: expected import FILE, export NAME, list, show NAME, delete NAME, "
-                     "rooms or validate FILE...");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "scene: expected import FILE, export NAME, list, show NAME, delete NAME, "
+            "rooms or validate FILE...");
     }
     if (name != NULL && strcmp(verb, "import") != 0) {
-        cm_cli_error("scene: --name: only with import");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("scene: --name: only with import");
     }
     if ((add != NULL || remove != NULL) && !rooms) {
-        cm_cli_error("scene: --%s: only with rooms", add != NULL ? "add" : "remove");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("scene: --%s: only with rooms", add != NULL ? "add" : "remove");
     }
     if (rooms) {
         return cm_cli_finish(run_rooms(add, remove, db));
@@ -365,10 +359,9 @@ static int run_command(int argc, char **argv)
     if (validates) {
         return cm_cli_finish(run_validate(words + 1, count - 1));
     }
-    cm_cli_error(
+    return cm_cli_usage(
         "scene: unknown '%s', expected import, export, list, show, delete, rooms or validate",
         verb);
-    return CM_STATUS_USAGE;
 }
 
 const cm_command cm_scene_command = {

@@ -60,13 +60,11 @@ static int read_options(int argc, char **argv, sim_options *o)
         return status;
     }
     if (count == 0) {
-        cm_cli_error("sim: no scene given, expected a file, or a name with --db");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("sim: no scene given, expected a file, or a name with --db");
     }
     if (strcmp(o->format, "csv") == 0 && (o->events || o->has_rollback)) {
-        cm_cli_error("sim: --%s: not with --format csv, expected jsonl",
-                     o->events ? "events" : "rollback");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("sim: --%s: not with --format csv, expected jsonl",
+                            o->events ? "events" : "rollback");
     }
     return CM_STATUS_DONE;
 }
@@ -102,8 +100,7 @@ static void time_image(sim *s)
 
 static int fail(const char *what, carom_result result)
 {
-    cm_cli_error("sim: %s: %s", what, carom_result_text(result));
-    return CM_STATUS_FAILED;
+    return cm_cli_failed("sim: %s: %s", what, carom_result_text(result));
 }
 
 static int step(sim *s)
@@ -164,16 +161,15 @@ static int finish_rollback(sim *s)
     const cm_rollback *rollback = &s->rollback;
     cm_rollback_print(stdout, rollback, &s->run);
     if (rollback->differs) {
-        cm_cli_error("sim: --rollback: tick %llu differs: %s of body '%s' is %s, then %s",
-                     (unsigned long long)rollback->difference.tick, rollback->difference.field,
-                     rollback->difference.body, rollback->difference.first,
-                     rollback->difference.second);
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("sim: --rollback: tick %llu differs: %s of body '%s' is %s, then %s",
+                             (unsigned long long)rollback->difference.tick,
+                             rollback->difference.field, rollback->difference.body,
+                             rollback->difference.first, rollback->difference.second);
     }
     if (rollback->contacts == 0 && rollback->joints == 0) {
-        cm_cli_error("sim: --rollback: nothing ever touched, so nothing was shown; expected a "
-                     "scene with contacts or joints");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "sim: --rollback: nothing ever touched, so nothing was shown; expected a "
+            "scene with contacts or joints");
     }
     return CM_STATUS_DONE;
 }
@@ -290,6 +286,7 @@ static int run_command(int argc, char **argv)
     return status;
 }
 
+// clang-format off
 const cm_command cm_sim_command = {
     "sim", run_command,
     "runs a scene offline\n"
@@ -297,80 +294,42 @@ const cm_command cm_sim_command = {
     "\n"
     "Runs a scene from tick 0 and prints its state. SCENE is a file, or with --db a name.\n"
     "\n"
-    "  --ticks N            ticks to run (" CM_HELP(
-        TICKS) ")\n"
-               "  --every K            prints every K-th tick; tick 0 and the last one always "
-               "(" CM_HELP(
-                   EVERY) ")\n"
-                          "  --format jsonl|csv   output (jsonl)\n"
-                          "  --solver NAME        of another type than the scene's, with its "
-                          "defaults\n"
-                          "  --inputs FILE        JSON lines ordered by tick: {\"tick\", "
-                          "\"player\", \"input\": "
-                          "\"hex\"}\n"
-                          "                       for the module; {\"tick\", \"body\", \"force\", "
-                          "\"torque\"} held "
-                          "until\n"
-                          "                       changed; {\"tick\", \"body\", \"position\", "
-                          "\"orientation\",\n"
-                          "                       \"linear_velocity\", \"angular_velocity\"} for a "
-                          "kinematic body.\n"
-                          "                       A line of tick T acts on the step from T to T + "
-                          "1. A player's first\n"
-                          "                       line joins that player. Where the scene has a "
-                          "pointer, a\n"
-                          "                       player's bytes begin with the 52 of its pose "
-                          "(PROTOCOL.md, 5.1).\n"
-                          "  --events             adds \"events\" since the line before: "
-                          "{\"type\": \"begin\" or "
-                          "\"end\",\n"
-                          "                       \"tick\", \"a\", \"b\", \"point\", \"normal\" "
-                          "(from a to b), "
-                          "\"impulse\"\n"
-                          "                       (N s), \"sensor\": true where one is a sensor},\n"
-                          "                       {\"type\": \"hit\", as those with \"speed\" "
-                          "(m/s), of pairs that met at the\n"
-                          "                       scene's hit_speed or faster (1 where it says "
-                          "none, but in a game)},\n"
-                          "                       {\"type\": \"break\", \"tick\", \"joint\", "
-                          "\"force\", "
-                          "\"torque\"},\n"
-                          "                       {\"type\": \"sleep\" or \"wake\", \"tick\", "
-                          "\"body\"}\n"
-                          "  --timing             adds \"timing\" to the last line: {\"ticks\", "
-                          "\"seconds\" of wall "
-                          "time,\n"
-                          "                       those of each stage of the step, and of a hash "
-                          "and a\n"
-                          "                       save a tick beside it} (csv: on stderr)\n"
-                          "  --rollback R         at every tick: save, step R, restore into a "
-                          "second world, step R\n"
-                          "                       again, compare every byte. Adds one last line: "
-                          "{\"ticks\",\n"
-                          "                       \"rollback\", \"hash\", \"rewinds\", "
-                          "\"contacts\", "
-                          "\"joints\", \"sleeps\",\n"
-                          "                       \"creations\", \"difference\": null or {...}}; "
-                          "status 1 with a\n"
-                          "                       difference, 2 where nothing ever touched\n"
-                          "  --module FILE.so     a game module that the scene may name; may be "
-                          "repeated\n"
-                          "  --db FILE            SCENE is a name in this database\n"
-                          "\n"
-                          "jsonl: one object a sampled tick: tick, time (s), hash, bodies (name, "
-                          "position of the\n"
-                          "origin, orientation, linear_velocity of the centre of mass, "
-                          "angular_velocity, asleep,\n"
-                          "center_of_mass where it is not the origin, and with report_force the "
-                          "contacts' force (N)\n"
-                          "and torque (N m) about the centre of mass, mean over the tick), joints "
-                          "(name, angle (rad) "
-                          "or\n"
-                          "position (m), rate, error (m), force (N), torque (N m)), contacts "
-                          "(touching shape pairs),\n"
-                          "kinetic_energy, potential_energy (J), max_penetration (m). Nine "
-                          "significant digits.\n"
-                          "csv: a header, then one line a body and sampled tick: "
-                          "tick,time,hash,name,\n"
-                          "px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,asleep.\n",
+    "  --ticks N            ticks to run (" CM_HELP(TICKS) ")\n"
+    "  --every K            prints every K-th tick; tick 0 and the last one always (" CM_HELP(EVERY) ")\n"
+    "  --format jsonl|csv   output (jsonl)\n"
+    "  --solver NAME        of another type than the scene's, with its defaults\n"
+    "  --inputs FILE        JSON lines ordered by tick: {\"tick\", \"player\", \"input\": \"hex\"}\n"
+    "                       for the module; {\"tick\", \"body\", \"force\", \"torque\"} held until\n"
+    "                       changed; {\"tick\", \"body\", \"position\", \"orientation\",\n"
+    "                       \"linear_velocity\", \"angular_velocity\"} for a kinematic body.\n"
+    "                       A line of tick T acts on the step from T to T + 1. A player's first\n"
+    "                       line joins that player. Where the scene has a pointer, a\n"
+    "                       player's bytes begin with the 52 of its pose (PROTOCOL.md, 5.1).\n"
+    "  --events             adds \"events\" since the line before: {\"type\": \"begin\" or \"end\",\n"
+    "                       \"tick\", \"a\", \"b\", \"point\", \"normal\" (from a to b), \"impulse\"\n"
+    "                       (N s), \"sensor\": true where one is a sensor},\n"
+    "                       {\"type\": \"hit\", as those with \"speed\" (m/s), of pairs that met at the\n"
+    "                       scene's hit_speed or faster (1 where it says none, but in a game)},\n"
+    "                       {\"type\": \"break\", \"tick\", \"joint\", \"force\", \"torque\"},\n"
+    "                       {\"type\": \"sleep\" or \"wake\", \"tick\", \"body\"}\n"
+    "  --timing             adds \"timing\" to the last line: {\"ticks\", \"seconds\" of wall time,\n"
+    "                       those of each stage of the step, and of a hash and a\n"
+    "                       save a tick beside it} (csv: on stderr)\n"
+    "  --rollback R         at every tick: save, step R, restore into a second world, step R\n"
+    "                       again, compare every byte. Adds one last line: {\"ticks\",\n"
+    "                       \"rollback\", \"hash\", \"rewinds\", \"contacts\", \"joints\", \"sleeps\",\n"
+    "                       \"creations\", \"difference\": null or {...}}; status 1 with a\n"
+    "                       difference, 2 where nothing ever touched\n"
+    "  --module FILE.so     a game module that the scene may name; may be repeated\n"
+    "  --db FILE            SCENE is a name in this database\n"
+    "\n"
+    "jsonl: one object a sampled tick: tick, time (s), hash, bodies (name, position of the\n"
+    "origin, orientation, linear_velocity of the centre of mass, angular_velocity, asleep,\n"
+    "center_of_mass where it is not the origin, and with report_force the contacts' force (N)\n"
+    "and torque (N m) about the centre of mass, mean over the tick), joints (name, angle (rad) or\n"
+    "position (m), rate, error (m), force (N), torque (N m)), contacts (touching shape pairs),\n"
+    "kinetic_energy, potential_energy (J), max_penetration (m). Nine significant digits.\n"
+    "csv: a header, then one line a body and sampled tick: tick,time,hash,name,\n"
+    "px,py,pz,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz,asleep.\n",
     NULL};
+// clang-format on

@@ -25,8 +25,7 @@ static int keygen(int argc, char **argv)
         return status;
     }
     if (out == NULL) {
-        cm_cli_error("token keygen: expected --out FILE");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("token keygen: expected --out FILE");
     }
     // By chance, so that the files of two keys can be put together.
     uint32_t drawn = 0;
@@ -109,8 +108,7 @@ static int print_token(const carom_token_def *def, const carom_token_key *key)
         cm_cli_error("token issue: --%s: too long or not of its form, see 'carom help token'",
                      address ? "address" : field);
     } else if (result != CAROM_OK) {
-        cm_cli_error("token issue: %s", carom_result_text(result));
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("token issue: %s", carom_result_text(result));
     } else {
         puts(text);
         return cm_cli_finish(CM_STATUS_DONE);
@@ -140,9 +138,9 @@ static int issue(int argc, char **argv)
     }
     uint8_t bytes[CAROM_TOKEN_DATA_MAX];
     if (data != NULL && !read_hex(data, bytes, sizeof bytes, &def.user_data_size)) {
-        cm_cli_error("token issue: --user-data: expected at most %d bytes of hexadecimal digits",
-                     CAROM_TOKEN_DATA_MAX);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage(
+            "token issue: --user-data: expected at most %d bytes of hexadecimal digits",
+            CAROM_TOKEN_DATA_MAX);
     }
     def.user_data = bytes;
     if (!cm_cli_client_id("token issue", client, &def.client_id)) {
@@ -150,13 +148,12 @@ static int issue(int argc, char **argv)
     }
     char list[256];
     if (server == NULL || strlen(server) >= sizeof list) {
-        cm_cli_error("token issue: expected --server HOST:PORT");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("token issue: expected --server HOST:PORT");
     }
     strcpy(list, server);
     if (!split_servers(list, def.servers)) {
-        cm_cli_error("token issue: --server: more than %d addresses", CAROM_TOKEN_SERVERS_MAX);
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("token issue: --server: more than %d addresses",
+                            CAROM_TOKEN_SERVERS_MAX);
     }
     carom_token_keys keys;
     if (!read_keys(key_path, "issue", &keys)) {
@@ -216,8 +213,7 @@ static int print_json(const carom_token *token, const char *other)
     char *line = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     if (line == NULL) {
-        cm_cli_error("token inspect: out of memory");
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("token inspect: out of memory");
     }
     puts(line);
     free(line);
@@ -239,8 +235,7 @@ static int inspect(int argc, char **argv)
         return status;
     }
     if (count != 1) {
-        cm_cli_error("token inspect: expected a token");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("token inspect: expected a token");
     }
     carom_token_keys keys;
     if (!read_keys(key_path, "inspect", &keys)) {
@@ -255,10 +250,9 @@ static int inspect(int argc, char **argv)
     }
     cm_crypto_wipe(&keys, sizeof keys);
     if (result != CAROM_OK) {
-        cm_cli_error("token inspect: %s", is_token
-                                              ? "changed, cut short, or sealed by none of the keys"
-                                              : "not a token");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("token inspect: %s",
+                            is_token ? "changed, cut short, or sealed by none of the keys"
+                                     : "not a token");
     }
     int printed = print_json(&token.body, differs(&pass, &token));
     cm_crypto_wipe(&pass, sizeof pass);
@@ -273,8 +267,7 @@ static int run_command(int argc, char **argv)
         int (*run)(int argc, char **argv);
     } verbs[] = {{"token keygen", keygen}, {"token issue", issue}, {"token inspect", inspect}};
     if (!cm_crypto_init()) {
-        cm_cli_error("token: the cryptography library does not work on this machine");
-        return CM_STATUS_FAILED;
+        return cm_cli_failed("token: the cryptography library does not work on this machine");
     }
     for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(argv[1], verbs[i].name + strlen("token ")) == 0) {
@@ -282,8 +275,7 @@ static int run_command(int argc, char **argv)
             return verbs[i].run(argc - 1, argv + 1);
         }
     }
-    cm_cli_error("token: expected keygen, issue or inspect, see 'carom help token'");
-    return CM_STATUS_USAGE;
+    return cm_cli_usage("token: expected keygen, issue or inspect, see 'carom help token'");
 }
 
 const cm_command cm_token_command = {

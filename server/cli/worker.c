@@ -8,8 +8,7 @@ static int run_command(int argc, char **argv)
     (void)argv;
     carom_result result = cm_node_process();
     if (result == CAROM_ERROR_STATE) {
-        cm_cli_error("worker: carom serve starts it");
-        return CM_STATUS_USAGE;
+        return cm_cli_usage("worker: carom serve starts it");
     }
     return cm_cli_finish(result == CAROM_OK ? CM_STATUS_DONE : CM_STATUS_FAILED);
 }

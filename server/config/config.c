@@ -3,7 +3,6 @@
 #include "server/config/config.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,24 +267,13 @@ bool cm_config_parse(cm_config *config, const char *text, size_t size, const cha
 
 bool cm_config_load(cm_config *config, const char *path, cm_config_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        cm_refuse(error->message, "%.200s: %s", path, strerror(errno));
-        return fail_file(error);
+    size_t size;
+    cm_scene_error why;
+    char *text = cm_scene_read_file(path, FILE_MAX, &size, &why);
+    if (text == NULL) {
+        cm_refuse(error->message, "%.200s: %s", path, why.message);
     }
-    char *text = malloc(FILE_MAX + 1);
-    errno = 0;
-    size_t size = text != NULL ? fread(text, 1, FILE_MAX + 1, file) : 0;
-    bool unread = text == NULL || ferror(file) != 0;
-    int cause = errno;
-    fclose(file);
-    bool fits = !unread && size <= FILE_MAX;
-    if (unread) {
-        cm_refuse(error->message, "%.200s: %s", path, strerror(cause));
-    } else if (!fits) {
-        cm_refuse(error->message, "%.200s: larger than %u bytes", path, FILE_MAX);
-    }
-    bool good = fits ? cm_config_parse(config, text, size, path, error) : fail_file(error);
+    bool good = text != NULL ? cm_config_parse(config, text, size, path, error) : fail_file(error);
     free(text);
     return good;
 }

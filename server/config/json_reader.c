@@ -10,6 +10,9 @@
 #include "server/config/options.h"
 #include "shared/scene/spelling.h"
 
+#define KEYS_MAX   32u
+#define KEYS_BYTES 256u // of all of an object's keys
+
 const cm_json_value *cm_json_open(cm_json_reader *reader, const char *text, size_t size,
                                   size_t size_max, cm_scene_error *error)
 {
@@ -321,11 +324,17 @@ const char *cm_json_name(cm_json_reader *reader, const cm_json_value *object, co
     return other;
 }
 
-void cm_json_end_keys(cm_json_reader *reader, const cm_json_value *object, const char *const *keys,
-                      size_t count, const char *help)
+void cm_json_end_keys(cm_json_reader *reader, const cm_json_value *object, const char *choices,
+                      const char *help)
 {
     void *next = NULL;
-    const char *key;
+    const char *key, *keys[KEYS_MAX];
+    char names[KEYS_BYTES], *rest = names;
+    uint32_t count = 0;
+    snprintf(names, sizeof names, "%s", choices);
+    while (count < KEYS_MAX && rest != NULL) {
+        keys[count++] = strsep(&rest, "|");
+    }
     while (cm_json_each(object, &next, &key) != NULL) {
         const char *nearest = cm_spelling_nearest(key, keys, count, sizeof *keys);
         if (nearest != NULL && cm_spelling_distance(key, nearest) == 0) {

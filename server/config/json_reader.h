@@ -87,9 +87,9 @@ void cm_json_vector(cm_json_reader *reader, const cm_json_value *object, const c
 // The one of two names of a field that is there (the first where neither is; both: a failure).
 const char *cm_json_name(cm_json_reader *reader, const cm_json_value *object, const char *name,
                          const char *other);
-// Refuses members whose keys are none of the `count` given, with the one that was meant, or `help`.
-void cm_json_end_keys(cm_json_reader *reader, const cm_json_value *object, const char *const *keys,
-                      size_t count, const char *help);
+// Refuses members whose keys are none of "a|b|c", with the one that was meant, or `help`.
+void cm_json_end_keys(cm_json_reader *reader, const cm_json_value *object, const char *choices,
+                      const char *help);
 
 // The object as JSON without some of its members; free it. NULL: no memory.
 char *cm_json_print_without(const cm_json_value *object, const char *const *keys, size_t count);

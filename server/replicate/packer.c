@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "shared/base/assert.h"
-
 #define BURST_KBIT 1000u
 #define CHOSEN_MAX (8u * CM_PACKET_MAX / CM_ENCODER_LEAST_BITS)
 #define SPARE      40u // bytes for bodies that a packet has at least beside its header

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "shared/base/array.h"
+
 #define LOST_AFTER 2u  // later packets acked: then an earlier one counts as lost
 #define FLIGHT_MAX 32u // packets later: lost, where acks do not come at all
 
@@ -16,14 +18,8 @@ void cm_sent_packets_free(cm_sent_packets *packets)
 cm_sent_packet *cm_sent_packets_next(cm_sent_packets *packets, uint32_t entries)
 {
     cm_sent_packet *packet = &packets->ring[(packets->sequence + 1) % CM_SENT_PACKETS];
-    if (packet->capacity < entries) {
-        uint32_t capacity = entries < 16 ? 16 : entries + entries / 2;
-        cm_packet_entry *grown = realloc(packet->entries, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        packet->entries = grown;
-        packet->capacity = capacity;
+    if (!cm_array_reserve(&packet->entries, &packet->capacity, entries, sizeof *packet->entries)) {
+        return NULL;
     }
     packet->sequence = ++packets->sequence;
     packet->acked = false;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shared/base/hash.h"
 #include "shared/base/vec.h"
 #include "shared/sim/inspect.h"
 

@@ -11,7 +11,6 @@
 
 #include "shared/base/assert.h"
 #include "shared/base/fpenv.h"
-#include "shared/base/hash.h"
 
 #define WORLD_ALIGNMENT 64u
 

@@ -7,7 +7,6 @@
 // Typical: 3.8 us for a send, 30 sends a second for each client.
 #include "shared/net/net_impl.h"
 
-#include "shared/base/assert.h"
 #include "shared/transport/socket_address.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 // Typical: 9 sockets, 20 datagrams each under way, 2,000 ticks a case.
 #include "shared/net/net_impl.h"
 
-#include "shared/base/assert.h"
 #include "shared/base/hash.h"
 
 #include <stdlib.h>

@@ -199,6 +199,21 @@ bool cm_scene_expand_joints(cm_scene *scene, cm_check *check)
     return all && check_names(scene, check);
 }
 
+bool cm_scene_joint_point(const cm_scene *scene, uint32_t index, uint32_t *a, uint32_t *b,
+                          double point[3])
+{
+    const cm_scene_joint *joint = &scene->joints[index];
+    const joint_message *j = joint->source;
+    *a = joint->a;
+    *b = joint->b;
+    memcpy(point, scene->bodies[joint->b].position, 3 * sizeof *point);
+    if (j->anchor != NULL) {
+        memcpy(point, &j->anchor->x, 3 * sizeof *point);
+    }
+    return j->type == CM__SCENE__JOINT__TYPE__BALL || j->type == CM__SCENE__JOINT__TYPE__HINGE ||
+           j->type == CM__SCENE__JOINT__TYPE__FIXED;
+}
+
 // Into a world -----------------------------------------------------------------------------------
 
 static carom_joint_type to_type(const joint_message *j)

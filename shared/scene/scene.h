@@ -72,6 +72,10 @@ uint32_t cm_scene_find_material(const cm_scene *scene, const char *name);
 // Joint i of the scene is joint slot i of a new world; an unnamed one is joint_I.
 uint32_t cm_scene_joint_count(const cm_scene *scene);
 const char *cm_scene_joint_name(const cm_scene *scene, uint32_t index);
+// Rows of the bodies that a ball, hinge or fixed joint holds (a: CM_SCENE_NO_BODY for the world) at
+// which point of the world, as the scene says it. False: it is of another type.
+bool cm_scene_joint_point(const cm_scene *scene, uint32_t index, uint32_t *a, uint32_t *b,
+                          double point[3]);
 
 // The name of a body or a joint in a world of the scene. The scene's own names belong to the first
 // users of their slots; one that was made later, perhaps in the slot of one of the scene's, is

@@ -116,62 +116,39 @@ static bool decompress(block *b, ProtobufCBinaryData packed, cm_bytes *bytes)
     return !ZSTD_isError(size) && size == bytes->size;
 }
 
-// Plain fields; what points still points into the unpacked message. False: out of range.
-// Both, or neither.
-static bool take_comeback(const Carom__Hello *hello, cm_control *c)
+#define NUMBER(field) c->field = from->field;
+#define TEXT(field)   c->field = from->field;
+#define BYTES(field)  c->field = view_of(from->field);
+
+// The epoch and the count of messages: both, or neither.
+static bool take_hello(const Carom__Hello *from, cm_control *c)
 {
-    c->comes_back = hello->has_epoch;
-    c->epoch = (uint8_t)hello->epoch;
-    c->messages_had = hello->messages_had;
-    return hello->epoch <= UINT8_MAX && hello->has_messages_had == hello->has_epoch;
+    CM_HELLO_FIELDS(NUMBER, TEXT, BYTES)
+    c->room = from->room;
+    c->module_source = from->module_source;
+    c->comes_back = from->has_epoch;
+    return from->epoch <= UINT8_MAX && from->has_messages_had == from->has_epoch;
 }
 
+static bool take_welcome(const Carom__Welcome *from, cm_control *c)
+{
+    CM_WELCOME_FIELDS(NUMBER, TEXT, BYTES)
+    c->module_source = from->module_source;
+    return from->epoch <= UINT8_MAX && told_size(from->scene, CM_CONTROL_PACKED_MAX, &c->scene) &&
+           told_size(from->keyframe, CM_CONTROL_PACKED_MAX, &c->keyframe);
+}
+
+// Plain fields; what points still points into the unpacked message. False: out of range.
 static bool take_fields(const Carom__Control *message, cm_control *c)
 {
     switch (c->type) {
     case CM_CONTROL_HELLO:
-        c->protocol = message->hello->protocol;
-        c->engine = message->hello->engine;
-        c->name = message->hello->name;
-        c->room = message->hello->room;
-        c->user_data = view_of(message->hello->user_data);
-        c->predict = message->hello->has_predict && message->hello->predict;
-        c->spectate = message->hello->has_spectate && message->hello->spectate;
-        c->module = message->hello->module;
-        c->module_version = message->hello->module_version;
-        c->module_abi = message->hello->module_abi;
-        c->module_source = message->hello->module_source;
-        return take_comeback(message->hello, c);
-    case CM_CONTROL_WELCOME: {
-        const Carom__Welcome *w = message->welcome;
-        c->player = w->player;
-        c->client_id = w->client_id;
-        c->tick_rate = w->tick_rate;
-        c->view_rate = w->view_rate;
-        c->input_rate = w->input_rate;
-        c->rewind_ms = w->rewind_ms;
-        c->module = w->module;
-        c->module_version = w->module_version;
-        c->module_abi = w->module_abi;
-        c->seed = w->seed;
-        c->module_source = w->module_source;
-        c->tick = w->tick;
-        c->present = w->present;
-        c->epoch = (uint8_t)w->epoch;
-        c->messages = w->messages;
-        c->messages_before = w->messages_before;
-        c->ticket = view_of(w->ticket);
-        c->ticket_key = view_of(w->ticket_key);
-        c->grace_ms = w->grace_ms;
-        c->durability = (carom_durability)w->durability; // is_valid checks it
-        c->durable_tick = w->durable_tick;
-        c->keyframe_size = w->keyframe_size;
-        if (w->epoch > UINT8_MAX || !told_size(w->scene, CM_CONTROL_PACKED_MAX, &c->scene) ||
-            !told_size(w->keyframe, CM_CONTROL_PACKED_MAX, &c->keyframe)) {
+        return take_hello(message->hello, c); // its texts are checked in the block
+    case CM_CONTROL_WELCOME:
+        if (!take_welcome(message->welcome, c)) {
             return false;
         }
         break;
-    }
     case CM_CONTROL_REFUSED:
         c->reason = reason_of(message->refused->reason);
         c->text = message->refused->text;

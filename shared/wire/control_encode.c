@@ -58,37 +58,26 @@ static carom_result pack(const Carom__Control *message, const carom_allocator *a
     return CAROM_OK;
 }
 
+// "" is as none.
+static char *text_or_none(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? string(text) : NULL;
+}
+
+#define NUMBER(field) to->field = c->field;
+#define TEXT(field)   to->field = string(c->field);
+#define BYTES(field)  to->field = binary(c->field);
+
 static carom_result encode_welcome(const cm_control *c, const carom_allocator *allocator,
                                    uint8_t **bytes, size_t *size)
 {
     Carom__Control message = CAROM__CONTROL__INIT;
-    Carom__Welcome w = CAROM__WELCOME__INIT;
+    Carom__Welcome w = CAROM__WELCOME__INIT, *to = &w;
     message.welcome = &w;
-    w.player = c->player;
-    w.client_id = c->client_id;
-    w.tick_rate = c->tick_rate;
-    w.view_rate = c->view_rate;
-    w.input_rate = c->input_rate;
-    w.rewind_ms = c->rewind_ms;
-    w.module = string(c->module);
-    w.module_version = c->module_version;
-    w.module_abi = c->module_abi;
-    w.seed = c->seed;
-    w.module_source =
-        c->module_source != NULL && c->module_source[0] != '\0' ? string(c->module_source) : NULL;
-    w.tick = c->tick;
-    w.present = c->present;
-    w.epoch = c->epoch;
-    w.messages = c->messages;
-    w.messages_before = c->messages_before;
-    w.durability = (uint32_t)c->durability;
-    w.durable_tick = c->durable_tick;
+    CM_WELCOME_FIELDS(NUMBER, TEXT, BYTES)
+    w.module_source = text_or_none(c->module_source);
     w.has_ticket = w.has_ticket_key = w.has_grace_ms = c->ticket.size > 0;
-    w.ticket = binary(c->ticket);
-    w.ticket_key = binary(c->ticket_key);
-    w.grace_ms = c->grace_ms;
     w.has_keyframe_size = c->keyframe_size > 0;
-    w.keyframe_size = c->keyframe_size;
     w.scene = binary(c->scene_frame);
     carom_result result = CAROM_OK;
     if (c->scene_frame.size == 0) {
@@ -161,29 +150,16 @@ static carom_result encode_hello(const cm_control *c, const carom_allocator *all
                                  uint8_t **bytes, size_t *size)
 {
     Carom__Control message = CAROM__CONTROL__INIT;
-    Carom__Hello hello = CAROM__HELLO__INIT;
+    Carom__Hello hello = CAROM__HELLO__INIT, *to = &hello;
     message.hello = &hello;
-    hello.protocol = c->protocol;
-    hello.engine = c->engine;
-    hello.name = c->name != NULL ? string(c->name) : NULL;
+    CM_HELLO_FIELDS(NUMBER, TEXT, BYTES)
     hello.has_user_data = c->user_data.size > 0;
-    hello.user_data = binary(c->user_data);
-    hello.room = c->room != NULL && c->room[0] != '\0' ? string(c->room) : NULL;
+    hello.room = text_or_none(c->room);
     hello.has_epoch = hello.has_messages_had = c->comes_back;
-    hello.epoch = c->epoch;
-    hello.messages_had = c->messages_had;
     hello.has_predict = true;
-    hello.predict = c->predict;
-    if (c->module != NULL) {
-        hello.module = string(c->module);
-        hello.has_module_version = hello.has_module_abi = true;
-        hello.module_version = c->module_version;
-        hello.module_abi = c->module_abi;
-        bool has_source = c->module_source != NULL && c->module_source[0] != '\0';
-        hello.module_source = has_source ? string(c->module_source) : NULL;
-    }
+    hello.has_module_version = hello.has_module_abi = c->module != NULL;
+    hello.module_source = c->module != NULL ? text_or_none(c->module_source) : NULL;
     hello.has_spectate = c->spectate;
-    hello.spectate = c->spectate;
     return pack(&message, allocator, bytes, size);
 }
 

@@ -77,9 +77,9 @@ static carom_result put_names(exporting *run)
     while (result == CAROM_OK && names.has_row) {
         if (!cm_column_text(names.query, 1, client, sizeof client) ||
             !cm_column_text(names.query, 2, name, sizeof name)) {
-            result = cm_match_wrong(run->error, CAROM_ERROR_CORRUPT,
-                                    "personal: row of tick %llu: expected an id and a text",
-                                    (unsigned long long)names.tick);
+            result = cm_match_corrupt(run->error,
+                                      "personal: row of tick %llu: expected an id and a text",
+                                      (unsigned long long)names.tick);
             break;
         }
         result = put(run, CM_EXPORT_NAME, CM_VALUES(CM_TEXT(client), CM_TEXT(name)));
@@ -102,9 +102,9 @@ static carom_result put_statistics(exporting *run)
         for (int i = 0; i < 6; i++) {
             uint64_t value;
             if (!cm_column_u64(rows.query, i, &value)) {
-                result = cm_match_wrong(run->error, CAROM_ERROR_CORRUPT,
-                                        "statistics: row %llu: expected a player and four counts",
-                                        (unsigned long long)rows.tick);
+                result = cm_match_corrupt(run->error,
+                                          "statistics: row %llu: expected a player and four counts",
+                                          (unsigned long long)rows.tick);
             }
             values[i] = CM_INT(value);
         }

@@ -58,7 +58,7 @@ carom_result cm_match_db_wrong(const cm_match_db *db, const char *place, cm_matc
     default:
         break;
     }
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "%s: %s", place, said);
+    return cm_match_corrupt(error, "%s: %s", place, said);
 }
 
 static void defend(sqlite3 *db)
@@ -225,18 +225,18 @@ static carom_result check_schema(const cm_match_db *db, cm_match_error *error)
     while (result == CAROM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(rows, 1);
         if (found == SCHEMA_ROWS || !is_row(rows, &schema[found])) {
-            result = cm_match_wrong(
-                error, CAROM_ERROR_CORRUPT, "schema: '%.40s' is not as expected: %s%s, as written",
-                name != NULL ? name : "NULL", found < SCHEMA_ROWS ? schema[found].type : "no more",
-                found < SCHEMA_ROWS ? schema[found].name : "");
+            result = cm_match_corrupt(error, "schema: '%.40s' is not as expected: %s%s, as written",
+                                      name != NULL ? name : "NULL",
+                                      found < SCHEMA_ROWS ? schema[found].type : "no more",
+                                      found < SCHEMA_ROWS ? schema[found].name : "");
         }
         found++;
     }
     if (result == CAROM_OK && code != SQLITE_DONE) {
         result = cm_match_db_wrong(db, "sqlite_schema", error);
     } else if (result == CAROM_OK && found != SCHEMA_ROWS) {
-        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                "schema: %u tables and views, expected %zu", found, SCHEMA_ROWS);
+        result = cm_match_corrupt(error, "schema: %u tables and views, expected %zu", found,
+                                  SCHEMA_ROWS);
     }
     sqlite3_finalize(rows);
     return result;
@@ -275,7 +275,7 @@ static carom_result check_pages(const cm_match_db *db, cm_match_error *error)
     if (cm_untrusted_db_check_pages(db->db, found, sizeof found)) {
         return CAROM_OK;
     }
-    return found[0] != '\0' ? cm_match_wrong(error, CAROM_ERROR_CORRUPT, "pages: %s", found)
+    return found[0] != '\0' ? cm_match_corrupt(error, "pages: %s", found)
                             : cm_match_db_wrong(db, "pages", error);
 }
 
@@ -325,9 +325,8 @@ carom_result cm_match_db_open(const char *path, cm_match_db *out, uint32_t *form
     int64_t pages = cm_untrusted_number(out->db, "PRAGMA page_count");
     int64_t page = cm_untrusted_number(out->db, "PRAGMA page_size");
     if (!log && (pages < 1 || page < 512 || about.st_size < pages * page)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "truncated: %lld bytes, expected %lld pages of %lld",
-                              (long long)about.st_size, (long long)pages, (long long)page);
+        return cm_match_corrupt(error, "truncated: %lld bytes, expected %lld pages of %lld",
+                                (long long)about.st_size, (long long)pages, (long long)page);
     }
     carom_result result = check_schema(out, error);
     if (result == CAROM_OK) {

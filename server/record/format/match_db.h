@@ -19,6 +19,7 @@ void cm_match_db_close(cm_match_db *db);
 // A message that names the place: `PLACE: what is wrong, what was expected`. Returns `result`.
 carom_result cm_match_wrong(cm_match_error *error, carom_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define cm_match_corrupt(error, ...) cm_match_wrong(error, CAROM_ERROR_CORRUPT, __VA_ARGS__)
 // SQLite's last error on the connection, as a result and a message.
 carom_result cm_match_db_wrong(const cm_match_db *db, const char *place, cm_match_error *error);
 

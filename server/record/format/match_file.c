@@ -66,24 +66,21 @@ static carom_result take_meta(cm_match_info *info, const cm_meta_key *key, sqlit
     if (key->kind == CM_META_TEXT || key->kind == CM_META_NAME) {
         if (!cm_column_text(row, 1, text, key->size) ||
             !(key->kind == CM_META_TEXT ? is_plain(text) : is_visible(text))) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "meta: %s: expected at most %zu printable characters", key->name,
-                                  key->size - 1);
+            return cm_match_corrupt(error, "meta: %s: expected at most %zu printable characters",
+                                    key->name, key->size - 1);
         }
         memcpy(to, text, strlen(text) + 1);
         return CAROM_OK;
     }
     if (key->kind == CM_META_HEX) {
         if (!cm_column_text(row, 1, text, 17) || !cm_text_is_hex(text, 16)) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "meta: %s: expected 16 hexadecimal digits", key->name);
+            return cm_match_corrupt(error, "meta: %s: expected 16 hexadecimal digits", key->name);
         }
         number = strtoull(text, NULL, 16);
     } else {
         if (!cm_column_u64(row, 1, &number) || (key->kind == CM_META_U32 && number > UINT32_MAX)) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "meta: %s: expected an integer, 0 to %s", key->name,
-                                  key->kind == CM_META_U32 ? "4294967295" : "2^63 - 1");
+            return cm_match_corrupt(error, "meta: %s: expected an integer, 0 to %s", key->name,
+                                    key->kind == CM_META_U32 ? "4294967295" : "2^63 - 1");
         }
         snprintf(text, CM_META_TEXT_MAX, "%llu", (unsigned long long)number);
     }
@@ -110,8 +107,8 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
             i++;
         }
         if (!read || strcmp(name, cm_meta_keys[i].name) != 0) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: key '%.23s': expected '%s'",
-                                  read && is_plain(name) ? name : "", cm_meta_keys[i].name);
+            return cm_match_corrupt(error, "meta: key '%.23s': expected '%s'",
+                                    read && is_plain(name) ? name : "", cm_meta_keys[i].name);
         }
         carom_result result = take_meta(&file->info, &cm_meta_keys[i], rows, text, error);
         if (result != CAROM_OK) {
@@ -120,25 +117,24 @@ static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_m
         cm_chain_meta(&file->head, name, text);
     }
     if (sqlite3_step(rows) == SQLITE_ROW) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: a key too many");
+        return cm_match_corrupt(error, "meta: a key too many");
     }
     if (file->info.tick_rate < 1 || file->info.tick_rate > 1000) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "meta: tick_rate: %u, expected 1 to 1000",
-                              file->info.tick_rate);
+        return cm_match_corrupt(error, "meta: tick_rate: %u, expected 1 to 1000",
+                                file->info.tick_rate);
     }
     if (!is_seam(&file->info)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "meta: parent, origin, gap_from, gap_to: expected none of them, or "
-                              "other matches and two ticks in order");
+        return cm_match_corrupt(error,
+                                "meta: parent, origin, gap_from, gap_to: expected none of them, or "
+                                "other matches and two ticks in order");
     }
     if (!is_module_hash(file->info.module_file) || !is_module_hash(file->info.module_source)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "meta: module_file, module_source: expected nothing, or 64 "
-                              "hexadecimal digits");
+        return cm_match_corrupt(error, "meta: module_file, module_source: expected nothing, or 64 "
+                                       "hexadecimal digits");
     }
     if (file->info.sign_key[0] != '\0' && !cm_text_is_hex(file->info.sign_key, 2 * CM_KEY_BYTES)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "meta: sign_key: expected nothing, or 64 hexadecimal digits");
+        return cm_match_corrupt(error,
+                                "meta: sign_key: expected nothing, or 64 hexadecimal digits");
     }
     return CAROM_OK;
 }
@@ -159,7 +155,7 @@ static carom_result unpack_scene(cm_match_file *file, sqlite3_stmt *row, cm_matc
 {
     if (sqlite3_column_type(row, 0) != SQLITE_INTEGER || sqlite3_column_int64(row, 0) != 0 ||
         sqlite3_column_type(row, 1) != SQLITE_BLOB) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "scene: row 0: expected id 0 and a blob");
+        return cm_match_corrupt(error, "scene: row 0: expected id 0 and a blob");
     }
     const void *packed = sqlite3_column_blob(row, 1);
     size_t packed_size = (size_t)sqlite3_column_bytes(row, 1), size = 0;
@@ -167,8 +163,8 @@ static carom_result unpack_scene(cm_match_file *file, sqlite3_stmt *row, cm_matc
         packed == NULL ? NULL
                        : cm_record_expand(packed, packed_size, NULL, 0, CM_SCENE_PACKED_MAX, &size);
     if (bytes == NULL) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "scene: row 0: packed: no whole zstd frame of at most 16 MiB");
+        return cm_match_corrupt(error,
+                                "scene: row 0: packed: no whole zstd frame of at most 16 MiB");
     }
     cm_chain_scene(&file->head, bytes, size);
     cm_crypto_hash(file->scene_hash, sizeof file->scene_hash, bytes, size, NULL);
@@ -182,8 +178,7 @@ static carom_result unpack_scene(cm_match_file *file, sqlite3_stmt *row, cm_matc
     if (file->info.engine_version != CAROM_ENGINE_VERSION) {
         return CAROM_OK; // it informs all the same
     }
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "scene: row 0: %s: %.200s", why.path,
-                          why.message);
+    return cm_match_corrupt(error, "scene: row 0: %s: %.200s", why.path, why.message);
 }
 
 static carom_result read_scene(cm_match_file *file, cm_match_error *error)
@@ -194,10 +189,10 @@ static carom_result read_scene(cm_match_file *file, cm_match_error *error)
     if (code == SQLITE_ROW) {
         result = unpack_scene(file, rows, error);
         if (result == CAROM_OK && sqlite3_step(rows) == SQLITE_ROW) {
-            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "scene: expected one row");
+            result = cm_match_corrupt(error, "scene: expected one row");
         }
     } else if (code == SQLITE_DONE) {
-        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "scene: no row, expected one");
+        result = cm_match_corrupt(error, "scene: no row, expected one");
     } else {
         result = cm_match_db_wrong(&file->db, "scene", error);
     }
@@ -222,8 +217,8 @@ static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
         }
     }
     if (result == CAROM_ERROR_NOT_FOUND && file->next_tick == file->info.gap_to) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "ticks: no row, expected tick %llu",
-                              (unsigned long long)file->next_tick);
+        return cm_match_corrupt(error, "ticks: no row, expected tick %llu",
+                                (unsigned long long)file->next_tick);
     }
     cm_match_rewind(file);
     return result == CAROM_ERROR_NOT_FOUND ? CAROM_OK : result;
@@ -231,9 +226,9 @@ static carom_result check_ticks(cm_match_file *file, cm_match_error *error)
 
 static carom_result wrong_keyframe(cm_match_error *error, uint64_t tick)
 {
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                          "keyframes: row %llu: packed: no whole zstd frame of at most 64 MiB",
-                          (unsigned long long)tick);
+    return cm_match_corrupt(error,
+                            "keyframes: row %llu: packed: no whole zstd frame of at most 64 MiB",
+                            (unsigned long long)tick);
 }
 
 // Bounds the unpacked size of all keyframes before the first is unpacked: a few packed kilobytes
@@ -248,11 +243,11 @@ static carom_result check_size(sqlite3_stmt *row, uint64_t *sum, cm_match_error 
     }
     *sum += announced;
     if (*sum > CM_RECORD_KEYFRAMES_MAX) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %lld: all up to this one are above %u GiB when "
-                              "unpacked (CM_RECORD_KEYFRAMES_MAX)",
-                              (long long)sqlite3_column_int64(row, 0),
-                              (unsigned)(CM_RECORD_KEYFRAMES_MAX >> 30));
+        return cm_match_corrupt(error,
+                                "keyframes: row %lld: all up to this one are above %u GiB when "
+                                "unpacked (CM_RECORD_KEYFRAMES_MAX)",
+                                (long long)sqlite3_column_int64(row, 0),
+                                (unsigned)(CM_RECORD_KEYFRAMES_MAX >> 30));
     }
     return CAROM_OK;
 }
@@ -265,28 +260,25 @@ static carom_result check_keyframe(cm_match_file *file, sqlite3_stmt *row, uint6
     const char *type = (const char *)sqlite3_column_text(row, 2);
     uint64_t least = file->info.gap_to > 0 ? file->info.gap_to : 1;
     if (tick < least || tick > file->info.ticks) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %lld: expected a tick of the match, %llu to %llu",
-                              (long long)tick, (unsigned long long)least,
-                              (unsigned long long)file->info.ticks);
+        return cm_match_corrupt(
+            error, "keyframes: row %lld: expected a tick of the match, %llu to %llu",
+            (long long)tick, (unsigned long long)least, (unsigned long long)file->info.ticks);
     }
     if (file->info.gap_to > 0 && last == 0 && tick != least) {
-        return cm_match_wrong(
-            error, CAROM_ERROR_CORRUPT,
-            "keyframes: row %llu: expected one of tick %llu, with which it begins",
+        return cm_match_corrupt(
+            error, "keyframes: row %llu: expected one of tick %llu, with which it begins",
             (unsigned long long)tick, (unsigned long long)least);
     }
     if (type == NULL || strcmp(type, "blob") != 0) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %llu: packed: wrong type, expected a blob",
-                              (unsigned long long)tick);
+        return cm_match_corrupt(error, "keyframes: row %llu: packed: wrong type, expected a blob",
+                                (unsigned long long)tick);
     }
     *run = whole ? 0 : *run + 1;
     if (!whole &&
         (!cm_column_u64(row, 1, &base) || base == 0 || base != last || *run > KEYFRAME_RUN_MAX)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %llu: base: expected the keyframe before it, or NULL",
-                              (unsigned long long)tick);
+        return cm_match_corrupt(
+            error, "keyframes: row %llu: base: expected the keyframe before it, or NULL",
+            (unsigned long long)tick);
     }
     return CAROM_OK;
 }
@@ -312,8 +304,7 @@ static carom_result check_keyframes(cm_match_file *file, cm_match_error *error)
     if (result == CAROM_OK && code != SQLITE_DONE) {
         result = cm_match_db_wrong(&file->db, "keyframes", error);
     } else if (result == CAROM_OK && file->info.gap_to > 0 && file->info.keyframes == 0) {
-        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                "keyframes: none, expected the one with which it begins");
+        result = cm_match_corrupt(error, "keyframes: none, expected the one with which it begins");
     }
     sqlite3_finalize(rows);
     return result;
@@ -349,8 +340,8 @@ static carom_result read_end(cm_match_file *file, cm_match_error *error)
             }
         }
         if (file->info.end == CM_MATCH_LIVE) {
-            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                    "last: how: expected drained, ended, failed, cut or NULL");
+            result =
+                cm_match_corrupt(error, "last: how: expected drained, ended, failed, cut or NULL");
         }
     } else if (code != SQLITE_ROW && code != SQLITE_DONE) {
         result = cm_match_db_wrong(&file->db, "last", error);
@@ -492,7 +483,7 @@ static carom_result read_last(cm_match_file *file, uint8_t chain[CM_CHAIN_BYTES]
     if (result == CAROM_OK && (row == NULL || sqlite3_step(row) != SQLITE_ROW ||
                                !cm_column_u64(row, 0, &file->info.ticks) ||
                                !cm_column_bytes(row, 1, chain, CM_CHAIN_BYTES))) {
-        result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "last: expected a tick and 32 bytes");
+        result = cm_match_corrupt(error, "last: expected a tick and 32 bytes");
     }
     sqlite3_finalize(row);
     return result;

@@ -27,8 +27,8 @@ carom_result cm_cursor_step(cm_match_file *file, cm_cursor *cursor, cm_match_err
         return cm_match_db_wrong(&file->db, cursor->table, error);
     }
     if (cursor->has_row && !cm_column_u64(cursor->query, 0, &cursor->tick)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "%s: row %lld: expected a tick",
-                              cursor->table, (long long)sqlite3_column_int64(cursor->query, 0));
+        return cm_match_corrupt(error, "%s: row %lld: expected a tick", cursor->table,
+                                (long long)sqlite3_column_int64(cursor->query, 0));
     }
     return CAROM_OK;
 }
@@ -117,8 +117,8 @@ static carom_result open_rows(cm_match_file *file, cm_match_error *error)
 static carom_result wrong_event(cm_match_error *error, uint64_t tick, uint32_t number,
                                 const char *what)
 {
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "events: row %llu, %u: %s",
-                          (unsigned long long)tick, number, what);
+    return cm_match_corrupt(error, "events: row %llu, %u: %s", (unsigned long long)tick, number,
+                            what);
 }
 
 static uint32_t event_type(const char *name)
@@ -239,8 +239,8 @@ static carom_result take_events(cm_match_file *file, cm_recorded_tick *tick, cm_
 
 static carom_result wrong_pack(cm_match_file *file, const char *what, cm_match_error *error)
 {
-    return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "packs: row %lld: %s",
-                          (long long)sqlite3_column_int64(file->packs.query, 1), what);
+    return cm_match_corrupt(error, "packs: row %lld: %s",
+                            (long long)sqlite3_column_int64(file->packs.query, 1), what);
 }
 
 static carom_result take_pack(cm_match_file *file, cm_match_error *error)
@@ -291,10 +291,9 @@ static carom_result take_raw(cm_match_file *file, cm_match_error *error)
     for (int at = 1; at <= 2; at++) {
         int type = sqlite3_column_type(row, at);
         if (type != SQLITE_NULL && type != SQLITE_BLOB) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "inputs: row %llu: %s: wrong type, expected a blob or NULL",
-                                  (unsigned long long)file->inputs.tick,
-                                  at == 1 ? "changed" : "arrived");
+            return cm_match_corrupt(
+                error, "inputs: row %llu: %s: wrong type, expected a blob or NULL",
+                (unsigned long long)file->inputs.tick, at == 1 ? "changed" : "arrived");
         }
     }
     const void *changed = sqlite3_column_blob(row, 1), *arrived = sqlite3_column_blob(row, 2);
@@ -302,8 +301,8 @@ static carom_result take_raw(cm_match_file *file, cm_match_error *error)
         cm_confirmed_row_read(changed, (size_t)sqlite3_column_bytes(row, 1), arrived,
                               (size_t)sqlite3_column_bytes(row, 2), &file->row);
     if (wrong != NULL) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT, "inputs: row %llu: %s",
-                              (unsigned long long)file->inputs.tick, wrong);
+        return cm_match_corrupt(error, "inputs: row %llu: %s",
+                                (unsigned long long)file->inputs.tick, wrong);
     }
     return cm_cursor_step(file, &file->inputs, error);
 }
@@ -321,9 +320,9 @@ static carom_result take_inputs(cm_match_file *file, cm_recorded_tick *tick, cm_
     }
     if (result == CAROM_OK && file->inputs.has_row && file->inputs.tick == tick->tick) {
         if (file->pack_end > 0 && tick->tick <= file->pack_end) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "inputs: row %llu: this tick is in a pack, expected one of both",
-                                  (unsigned long long)tick->tick);
+            return cm_match_corrupt(
+                error, "inputs: row %llu: this tick is in a pack, expected one of both",
+                (unsigned long long)tick->tick);
         }
         result = take_raw(file, error);
         found = &file->row;
@@ -334,9 +333,9 @@ static carom_result take_inputs(cm_match_file *file, cm_recorded_tick *tick, cm_
         tick->arrivals = found->arrivals;
         tick->arrival_count = found->arrival_count;
         if (tick->tick == file->info.gap_to) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "inputs: row %llu: the first tick is a state, expected none",
-                                  (unsigned long long)tick->tick);
+            return cm_match_corrupt(error,
+                                    "inputs: row %llu: the first tick is a state, expected none",
+                                    (unsigned long long)tick->tick);
         }
     }
     return result;
@@ -353,14 +352,13 @@ carom_result cm_match_next(cm_match_file *file, cm_recorded_tick *tick, cm_match
         return CAROM_ERROR_NOT_FOUND;
     }
     if (file->ticks.tick != file->next_tick) {
-        return cm_match_wrong(
-            error, CAROM_ERROR_CORRUPT, "ticks: row %llu: expected tick %llu, none may be left out",
-            (unsigned long long)file->ticks.tick, (unsigned long long)file->next_tick);
+        return cm_match_corrupt(error, "ticks: row %llu: expected tick %llu, none may be left out",
+                                (unsigned long long)file->ticks.tick,
+                                (unsigned long long)file->next_tick);
     }
     if (sqlite3_column_type(file->ticks.query, 1) != SQLITE_INTEGER) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "ticks: row %llu: hash: wrong type, expected an integer",
-                              (unsigned long long)file->ticks.tick);
+        return cm_match_corrupt(error, "ticks: row %llu: hash: wrong type, expected an integer",
+                                (unsigned long long)file->ticks.tick);
     }
     tick->tick = file->next_tick++;
     tick->hash = (uint64_t)sqlite3_column_int64(file->ticks.query, 1);

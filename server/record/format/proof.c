@@ -41,8 +41,8 @@ __attribute__((format(printf, 2, 3))) static carom_result changed(proving *run, 
 
 static carom_result corrupt(proving *run, const cm_cursor *at, const char *what)
 {
-    return cm_match_wrong(run->error, CAROM_ERROR_CORRUPT, "%s: row %llu: %s", at->table,
-                          (unsigned long long)at->tick, what);
+    return cm_match_corrupt(run->error, "%s: row %llu: %s", at->table, (unsigned long long)at->tick,
+                            what);
 }
 
 // Rows of a tick ------------------------------------------------------------------------------
@@ -121,9 +121,8 @@ static carom_result check_link(proving *run, sqlite3_stmt *row, int at, const ch
 {
     uint8_t value[CM_CHAIN_BYTES], signature[CM_SIGNATURE_BYTES];
     if (!cm_column_bytes(row, at, value, sizeof value)) {
-        return cm_match_wrong(run->error, CAROM_ERROR_CORRUPT,
-                              "%s: row %llu: chain: expected 32 bytes", table,
-                              (unsigned long long)tick);
+        return cm_match_corrupt(run->error, "%s: row %llu: chain: expected 32 bytes", table,
+                                (unsigned long long)tick);
     }
     if (memcmp(value, run->chain.value, sizeof value) != 0) {
         return changed(run, "%s: row %llu: something after tick %llu and up to here was changed",
@@ -223,11 +222,11 @@ static carom_result take_last(proving *run, sqlite3_stmt *row)
     uint64_t id, tick;
     char how[16] = "";
     if (!cm_column_u64(row, 0, &id) || id != 0 || !cm_column_u64(row, 1, &tick)) {
-        return cm_match_wrong(run->error, CAROM_ERROR_CORRUPT, "last: expected id 0 and a tick");
+        return cm_match_corrupt(run->error, "last: expected id 0 and a tick");
     }
     bool ended = sqlite3_column_type(row, 2) != SQLITE_NULL;
     if (ended && !cm_column_text(row, 2, how, sizeof how)) {
-        return cm_match_wrong(run->error, CAROM_ERROR_CORRUPT, "last: how: expected a word");
+        return cm_match_corrupt(run->error, "last: how: expected a word");
     }
     if (tick != run->proof->ticks) {
         return changed(run, "cut at tick %llu: the match was recorded up to tick %llu",
@@ -377,8 +376,7 @@ static carom_result take_link(proving *run, sqlite3_stmt *row, uint64_t *tick)
     if (!cm_column_u64(row, 0, tick) ||
         !cm_column_bytes(row, 1, run->chain.value, sizeof run->chain.value) ||
         !cm_column_u64(row, 3, &run->personal_rows)) {
-        return cm_match_wrong(run->error, CAROM_ERROR_CORRUPT,
-                              "links: the last row: expected a tick and 32 bytes");
+        return cm_match_corrupt(run->error, "links: the last row: expected a tick and 32 bytes");
     }
     carom_result result = check_link(run, row, 1, "links", *tick, true);
     if (result == CAROM_OK && *tick > run->file->info.gap_to) {

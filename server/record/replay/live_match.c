@@ -77,8 +77,8 @@ static carom_result take_events(cm_live_match *match, cm_match_file *file, cm_ma
         if (!cm_column_text(rows.query, 1, type, sizeof type) ||
             !cm_column_u64(rows.query, 2, &player) || player >= CAROM_PLAYERS_MAX ||
             !cm_column_id(rows.query, 3, &client_id)) {
-            result = cm_match_wrong(error, CAROM_ERROR_CORRUPT, "events: row %llu: unreadable",
-                                    (unsigned long long)rows.tick);
+            result = cm_match_corrupt(error, "events: row %llu: unreadable",
+                                      (unsigned long long)rows.tick);
             break;
         }
         uint64_t messages = messages_before(match, &rows);
@@ -165,8 +165,7 @@ static carom_result encode(cm_live_match *match, const carom_game *game, cm_matc
 {
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
         if (cm_game_has_slot(game, player) != (player_of(match, player) != NULL)) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "events: joins and leaves are not those of the game");
+            return cm_match_corrupt(error, "events: joins and leaves are not those of the game");
         }
     }
     match->hash = cm_game_hash(game);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "server/record/format/match_rows.h"
-#include "shared/scene/scene.h"
 
 static bool same_events(const cm_tick_input *a, const cm_tick_input *b)
 {

@@ -75,15 +75,14 @@ carom_result cm_playback_check_inputs(const carom_game *game, const cm_recorded_
         cm_pointer_reason reason;
         cm_input_check check = cm_game_check_input(game, input->bytes, &reason);
         if (check == CM_INPUT_POSE_REFUSED) {
-            return cm_match_wrong(
-                error, CAROM_ERROR_CORRUPT, "ticks: row %llu: input of player %u: %s",
-                (unsigned long long)tick->tick, input->player, cm_pointer_reason_text(reason));
+            return cm_match_corrupt(error, "ticks: row %llu: input of player %u: %s",
+                                    (unsigned long long)tick->tick, input->player,
+                                    cm_pointer_reason_text(reason));
         }
         if (check == CM_INPUT_MODULE_REFUSED) {
-            return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                                  "ticks: row %llu: input of player %u: module '%s' refuses it",
-                                  (unsigned long long)tick->tick, input->player,
-                                  cm_game_module(game)->name);
+            return cm_match_corrupt(
+                error, "ticks: row %llu: input of player %u: module '%s' refuses it",
+                (unsigned long long)tick->tick, input->player, cm_game_module(game)->name);
         }
     }
     return CAROM_OK;
@@ -116,9 +115,9 @@ static carom_result jump(cm_playback *playback, uint64_t at, cm_match_error *err
     carom_result result = cm_match_keyframe(playback->file, at, &at, &bytes, &size, error);
     if (result == CAROM_OK && (cm_game_decode(playback->game, bytes, size) != CAROM_OK ||
                                carom_game_tick(playback->game) != at)) {
-        return cm_match_wrong(error, CAROM_ERROR_CORRUPT,
-                              "keyframes: row %llu: packed: no state of this scene at that tick",
-                              (unsigned long long)at);
+        return cm_match_corrupt(error,
+                                "keyframes: row %llu: packed: no state of this scene at that tick",
+                                (unsigned long long)at);
     }
     if (result == CAROM_OK) {
         cm_timeline_start(playback->timeline);

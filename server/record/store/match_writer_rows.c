@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/record/format/match_format.h"
 #include "server/record/store/match_writer_inner.h"
-#include "server/record/format/sign_key.h"
 
 #define KEYFRAME_RUN 16u
 

@@ -151,8 +151,8 @@ static carom_result look_at_start(const cm_scene_run_source *source, const carom
     if (source->scene == NULL) {
         return CAROM_OK;
     }
-    carom_result result = cm_bench_joints_load(source->path, source->scene, world, &start->joints,
-                                               &start->joint_count);
+    carom_result result =
+        cm_bench_joints_load(source->scene, world, &start->joints, &start->joint_count);
     if (result == CAROM_OK) {
         start->energy = cm_energy_total(world);
         result = cm_energy_hanging(world, start->joints, start->joint_count, &start->hanging);

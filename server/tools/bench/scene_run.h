@@ -8,7 +8,6 @@
 
 // A scene of a file; or, without one, a pile of the generator (worlds.h).
 typedef struct cm_scene_run_source {
-    const char *path; // that became
     const cm_scene *scene;
     uint32_t pile_bodies, pile_row, pile_seed;
 } cm_scene_run_source;

@@ -1,6 +1,5 @@
 // `carom eval circle`: two circles (every quantity of the article's steps), or a list of them run
 // for frames.
-#include <string.h>
 
 #include "carom/impact.h"
 #include "server/tools/eval/eval.h"
@@ -30,13 +29,12 @@ static const char TEXT[] =
 
 static void read_circle(cm_eval *eval, const cm_json_value *json, carom_circle *circle)
 {
-    static const char *const KEYS[] = {"position", "velocity", "radius", "mass"};
     cm_json_numbers(&eval->in, json, "position", 2, 2, false, circle->position);
     cm_json_numbers(&eval->in, json, "velocity", 2, 2, true, circle->velocity);
     circle->radius = cm_json_number(&eval->in, json, "radius", 1.0e-30, LARGE, NULL);
     double disc = 3.14159265358979323846 * circle->radius * circle->radius;
     circle->mass = cm_json_number(&eval->in, json, "mass", 1.0e-30, LARGE, &disc);
-    cm_json_end_keys(&eval->in, json, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, json, "position|velocity|radius|mass", CM_EVAL_HELP);
 }
 
 static void out_circle(cm_eval *eval, const char *key, const carom_circle *circle)
@@ -129,20 +127,17 @@ static void run_frames(cm_eval *eval, const cm_json_value *root, double e, doubl
 
 static void run(cm_eval *eval, const cm_json_value *root)
 {
-    static const char *const KEYS[] = {"a", "b", "e", "restitution", "pixel", "form"};
-    static const char *const FRAME_KEYS[] = {"circles", "frames", "e", "restitution", "pixel"};
     const double whole = 1.0;
     const char *name = cm_json_name(&eval->in, root, "e", "restitution");
     double e = cm_json_number(&eval->in, root, name, 0.0, 1.0, &whole);
     double pixel = cm_json_number(&eval->in, root, "pixel", 0.0, LARGE, &whole);
     if (cm_json_has(root, "circles")) {
-        cm_json_end_keys(&eval->in, root, FRAME_KEYS, sizeof FRAME_KEYS / sizeof FRAME_KEYS[0],
-                         CM_EVAL_HELP);
+        cm_json_end_keys(&eval->in, root, "circles|frames|e|restitution|pixel", CM_EVAL_HELP);
         run_frames(eval, root, e, pixel);
         return;
     }
     bool vectors = cm_json_choice(&eval->in, root, "form", "scalar|vector") == 1;
-    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, root, "a|b|e|restitution|pixel|form", CM_EVAL_HELP);
     run_pair(eval, root, e, pixel, vectors);
 }
 

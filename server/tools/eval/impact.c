@@ -1,7 +1,6 @@
 // `carom eval impact`: a case of carom/impact.h with two bodies. Names are the patent's letters;
 // each has the name that scene files use as well.
 #include <math.h>
-#include <string.h>
 
 #include "carom/impact.h"
 #include "server/tools/eval/eval.h"
@@ -193,16 +192,6 @@ static double read_coefficient(cm_eval *eval, const cm_json_value *object, const
 static void read_body(cm_eval *eval, const cm_json_value *json, carom_impact_body *body,
                       bool has_point)
 {
-    static const char *const KEYS[] = {"M",        "mass",
-                                       "I",        "inertia",
-                                       "O",        "center_of_mass",
-                                       "V",        "linear_velocity",
-                                       "S",        "orientation",
-                                       "W",        "body_angular_velocity",
-                                       "mu",       "friction",
-                                       "epsilon",  "restitution",
-                                       "R",        "arm",
-                                       "immovable"};
     const double minute = 1.0e-30;
     body->immovable = cm_json_bool(&eval->in, json, "immovable", false);
     if (!body->immovable) {
@@ -230,7 +219,10 @@ static void read_body(cm_eval *eval, const cm_json_value *json, carom_impact_bod
     } else if (!has_point && !body->immovable) {
         cm_json_fail(&eval->in, NULL, "no contact point, expected P, or R of each body");
     }
-    cm_json_end_keys(&eval->in, json, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, json,
+                     "M|mass|I|inertia|O|center_of_mass|V|linear_velocity|S|orientation|W|body_"
+                     "angular_velocity|mu|friction|epsilon|restitution|R|arm|immovable",
+                     CM_EVAL_HELP);
 }
 
 static void out_corners(cm_eval *eval, const carom_impact_case *input)
@@ -304,9 +296,6 @@ static void need_of_bodies(cm_eval *eval, const cm_json_value *root, const cm_js
 
 static void run(cm_eval *eval, const cm_json_value *root)
 {
-    static const char *const KEYS[] = {"model",   "bodies",      "P",          "point",
-                                       "N",       "normal",      "mu",         "friction",
-                                       "epsilon", "restitution", "regardless", "energy_map"};
     const double none = 0.0;
     carom_impact_case input = {0};
     bool normal_model = cm_json_choice(&eval->in, root, "model", "interpolated|normal") == 1;
@@ -338,7 +327,10 @@ static void run(cm_eval *eval, const cm_json_value *root)
         cm_json_has(root, "energy_map")
             ? (uint32_t)cm_json_number(&eval->in, root, "energy_map", 2.0, MAP_SIDE, &none)
             : 0;
-    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    cm_json_end_keys(
+        &eval->in, root,
+        "model|bodies|P|point|N|normal|mu|friction|epsilon|restitution|regardless|energy_map",
+        CM_EVAL_HELP);
     if (cm_json_failed(&eval->in)) {
         return;
     }

@@ -133,9 +133,6 @@ static void write_answer(cm_eval *eval, const problem *p, bool solved, uint32_t 
 
 static void solve(cm_eval *eval, const cm_json_value *root, problem *p)
 {
-    static const char *const KEYS[] = {"matrix",   "vector",    "q",      "lower", "upper",
-                                       "epsilon",  "tolerance", "method", "sets",  "normals",
-                                       "friction", "estimates", "rounds"};
     static const carom_lcp_method METHODS[] = {CAROM_LCP_MURTY,   CAROM_LCP_PROJECTION,
                                                CAROM_LCP_PLAIN,   CAROM_LCP_KOSTREVA,
                                                CAROM_LCP_PYRAMID, CAROM_LCP_ESTIMATE};
@@ -146,7 +143,10 @@ static void solve(cm_eval *eval, const cm_json_value *root, problem *p)
     read_matrix(eval, root, p);
     lcp.n = p->n;
     read_rest(eval, root, p, &lcp);
-    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, root,
+                     "matrix|vector|q|lower|upper|epsilon|tolerance|method|sets|normals|friction|"
+                     "estimates|rounds",
+                     CM_EVAL_HELP);
     double *work = calloc(carom_lcp_work_size(p->n) + 1, sizeof *work);
     uint32_t solves = 0;
     if (work == NULL) {

@@ -1,6 +1,7 @@
 // `carom eval volume`: two convex pieces with poses and velocities, and what the volume solver
 // makes of them: normal, plane, intersection, spring, damper, friction, and the wrench on each.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,6 @@ static void read_orientation(cm_eval *eval, const cm_json_value *object, double 
 // The hull of the points, and its vertices where they were given.
 static void read_hull(cm_eval *eval, const cm_json_value *shape, piece *p)
 {
-    static const char *const KEYS[] = {"points"};
     carom_vec3 points[POINTS_MAX];
     carom_dvec3 exact[POINTS_MAX];
     uint32_t count;
@@ -104,7 +104,7 @@ static void read_hull(cm_eval *eval, const cm_json_value *shape, piece *p)
         }
     }
     cm_json_leave(&eval->in);
-    cm_json_end_keys(&eval->in, shape, KEYS, 1, CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, shape, "points", CM_EVAL_HELP);
     uint32_t corners = 0;
     const carom_vec3 *vertices = p->hull != NULL ? carom_hull_vertices(p->hull, &corners) : NULL;
     for (uint32_t v = 0; v < corners; v++) {
@@ -122,9 +122,6 @@ static void read_hull(cm_eval *eval, const cm_json_value *shape, piece *p)
 
 static void read_numbers(cm_eval *eval, const cm_json_value *shape, carom_volume_piece *form)
 {
-    static const char *const BOX[] = {"half_extents"};
-    static const char *const PLANE[] = {"normal", "offset"};
-    static const char *const ROUND[] = {"radius", "half_height"};
     const double none = 0.0;
     bool sphere = form->type == CAROM_SHAPE_SPHERE;
     if (form->type == CAROM_SHAPE_BOX) {
@@ -134,7 +131,7 @@ static void read_numbers(cm_eval *eval, const cm_json_value *shape, carom_volume
                 cm_json_fail(&eval->in, "half_extents", "expected lengths above 0, at most 1e7");
             }
         }
-        cm_json_end_keys(&eval->in, shape, BOX, 1, CM_EVAL_HELP);
+        cm_json_end_keys(&eval->in, shape, "half_extents", CM_EVAL_HELP);
     } else if (form->type == CAROM_SHAPE_PLANE) {
         cm_json_numbers(&eval->in, shape, "normal", 3, 3, false, form->size);
         const double *n = form->size, squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
@@ -142,12 +139,12 @@ static void read_numbers(cm_eval *eval, const cm_json_value *shape, carom_volume
             cm_json_fail(&eval->in, "normal", "expected unit length within 1e-3");
         }
         form->size[3] = cm_json_number(&eval->in, shape, "offset", -FAR, FAR, &none);
-        cm_json_end_keys(&eval->in, shape, PLANE, 2, CM_EVAL_HELP);
+        cm_json_end_keys(&eval->in, shape, "normal|offset", CM_EVAL_HELP);
     } else {
         form->size[0] = cm_json_number(&eval->in, shape, "radius", 1.0e-9, FAR, NULL);
         form->size[1] =
             sphere ? 0.0 : cm_json_number(&eval->in, shape, "half_height", 1.0e-9, FAR, NULL);
-        cm_json_end_keys(&eval->in, shape, ROUND, sphere ? 1 : 2, CM_EVAL_HELP);
+        cm_json_end_keys(&eval->in, shape, sphere ? "radius" : "radius|half_height", CM_EVAL_HELP);
     }
 }
 
@@ -162,18 +159,17 @@ static void read_piece(cm_eval *eval, const cm_json_value *root, const char *key
     const cm_json_value *json = cm_json_enter_object(&eval->in, root, key);
     carom_volume_piece *form = &p->piece;
     form->type = CAROM_SHAPE_BOX;
-    const char *keys[6] = {
-        NULL, "position", "orientation", "center_of_mass", "linear_velocity", "angular_velocity"};
+    const char *found = NULL;
+    char keys[128];
     for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0] && json != NULL; i++) {
-        if (cm_json_has(json, FORMS[i].key) && keys[0] == NULL) {
-            keys[0] = FORMS[i].key;
+        if (cm_json_has(json, FORMS[i].key) && found == NULL) {
+            found = FORMS[i].key;
             form->type = FORMS[i].type;
         }
     }
-    if (json != NULL && keys[0] == NULL) {
+    if (json != NULL && found == NULL) {
         cm_json_fail(&eval->in, NULL,
                      "no shape, expected box, hull, sphere, capsule, cylinder or plane");
-        keys[0] = "box";
     }
     form->position = read_vector(eval, json, "position");
     read_orientation(eval, json, form->orientation);
@@ -183,14 +179,16 @@ static void read_piece(cm_eval *eval, const cm_json_value *root, const char *key
     form->velocity = read_vector(eval, json, "linear_velocity");
     form->spin = read_vector(eval, json, "angular_velocity");
     if (!cm_json_failed(&eval->in)) {
-        const cm_json_value *shape = cm_json_enter_object(&eval->in, json, keys[0]);
+        const cm_json_value *shape = cm_json_enter_object(&eval->in, json, found);
         if (form->type == CAROM_SHAPE_HULL) {
             read_hull(eval, shape, p);
         } else {
             read_numbers(eval, shape, form);
         }
         cm_json_leave(&eval->in);
-        cm_json_end_keys(&eval->in, json, keys, 6, CM_EVAL_HELP);
+        snprintf(keys, sizeof keys,
+                 "%s|position|orientation|center_of_mass|linear_velocity|angular_velocity", found);
+        cm_json_end_keys(&eval->in, json, keys, CM_EVAL_HELP);
     }
     cm_json_leave(&eval->in);
 }
@@ -212,7 +210,6 @@ static void read_law(cm_eval *eval, const cm_json_value *root, carom_volume_law 
 
 static void read_friction(cm_eval *eval, const cm_json_value *root, carom_volume_memory *memory)
 {
-    static const char *const KEYS[] = {"state", "stretch", "twist"};
     const double none = 0.0;
     *memory = (carom_volume_memory){0};
     if (!cm_json_has(root, "friction")) {
@@ -223,7 +220,7 @@ static void read_friction(cm_eval *eval, const cm_json_value *root, carom_volume
         (carom_volume_state)cm_json_choice(&eval->in, json, "state", "none|static|kinetic");
     memory->stretch = read_vector(eval, json, "stretch");
     memory->twist = cm_json_number(&eval->in, json, "twist", -FAR, FAR, &none);
-    cm_json_end_keys(&eval->in, json, KEYS, 3, CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, json, "state|stretch|twist", CM_EVAL_HELP);
     cm_json_leave(&eval->in);
 }
 
@@ -275,18 +272,6 @@ static void out_touching(cm_eval *eval, const carom_volume_touch *touch,
 
 static void evaluate(cm_eval *eval, const cm_json_value *root, piece *a, piece *b, void *work)
 {
-    static const char *const KEYS[] = {"a",
-                                       "b",
-                                       "stiffness",
-                                       "damping",
-                                       "tangent_stiffness",
-                                       "tangent_damping",
-                                       "friction_kinetic",
-                                       "friction_static",
-                                       "normal",
-                                       "friction",
-                                       "dt",
-                                       "segments"};
     const double sixteen = 16.0, none = 0.0;
     carom_volume_law law;
     carom_volume_memory memory;
@@ -303,7 +288,10 @@ static void evaluate(cm_eval *eval, const cm_json_value *root, piece *a, piece *
     if (!known && cm_json_has(root, "normal")) {
         cm_json_fail(&eval->in, "normal", "of length 0, expected a direction");
     }
-    cm_json_end_keys(&eval->in, root, KEYS, sizeof KEYS / sizeof KEYS[0], CM_EVAL_HELP);
+    cm_json_end_keys(&eval->in, root,
+                     "a|b|stiffness|damping|tangent_stiffness|tangent_damping|friction_kinetic|"
+                     "friction_static|normal|friction|dt|segments",
+                     CM_EVAL_HELP);
     if (cm_json_failed(&eval->in)) {
         return;
     }

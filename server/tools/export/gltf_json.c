@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/tools/export/export.h"
 #include "shared/base/vec.h"
 #include "shared/scene/scene_json.h"
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RING       32u // points of a drawn circle
 #define CORNERS    (2u * RING + 2u)

@@ -66,7 +66,7 @@ struct Game {
         }
         cm_quality_joint *found = nullptr;
         uint32_t count = 0;
-        if (cm_bench_joints_load(file.c_str(), scene, world, &found, &count) == CAROM_OK) {
+        if (cm_bench_joints_load(scene, world, &found, &count) == CAROM_OK) {
             joints.assign(found, found + count);
             std::free(found);
         }
