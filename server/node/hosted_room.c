@@ -11,23 +11,18 @@
 struct cm_hosted_room {
     cm_room_info info;
     const cm_scene *scene;
-    cm_transport *transport;
+    const cm_room_host *host;
     cm_room_loop *loop;
     cm_recorder *recorder; // NULL: nothing is recorded
     uint64_t now_us;       // of the present turn
     cm_roster roster;
     cm_publisher *publisher;
     cm_tick_times metrics; // of its ticks, publishing included
-    uint64_t (*clock_us)(void *user), (*processor_us)(void *user);
-    void *user;
     uint64_t cpu_us;
     cm_tick_budget budget;
     uint64_t turn_us, turn_steps; // of the present turn
-    cm_crash_marker *crash_marker;
-    uint32_t tag; // of its marks in them; 0: none
-    cm_tick_watch *tick_watch;
+    uint32_t tag;                 // of its marks in the host's crash marker; 0: none
     bool ended;
-    cm_log log;
     bool closed;                          // by its module
     uint64_t empty_ticks;                 // after which it is over; 0: never
     uint64_t busy_tick;                   // the last one with a player
@@ -41,34 +36,35 @@ struct cm_hosted_room {
 static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                               size_t error_size)
 {
+    const cm_room_host *host = room->host;
     cm_room_loop_def loop = {.scene = def->scene,
                              .module = def->module,
                              .seed = def->seed,
                              .max_players = def->spec.max_players,
-                             .rewind_ms = def->rewind_ms,
-                             .mark = room->tag != 0 ? &def->crash_marker->mark : NULL,
+                             .rewind_ms = (uint32_t)host->config.rewind_ms,
+                             .mark = room->tag != 0 ? &host->crash_marker->mark : NULL,
                              .tag = room->tag,
                              .now_us = def->now_us,
-                             .clock_us = def->clock_us,
-                             .user = def->user};
+                             .clock_us = host->clock_us,
+                             .user = host->user};
     if (def->live != NULL) {
         loop.seed = def->live->info.seed;
         loop.image = def->live->image;
         loop.image_size = def->live->image_size;
         loop.tick = def->live->info.ticks;
     }
-    if (def->tick_watch != NULL) {
-        cm_tick_watch_make(def->tick_watch);
+    if (host->tick_watch != NULL) {
+        cm_tick_watch_make(host->tick_watch);
     }
     carom_result result = cm_room_loop_create(&loop, &room->loop, error, error_size);
-    if (def->tick_watch != NULL) {
-        cm_tick_watch_rest(def->tick_watch);
+    if (host->tick_watch != NULL) {
+        cm_tick_watch_rest(host->tick_watch);
     }
     if (result == CAROM_OK) {
-        cm_roster_init(&room->roster, room->loop, def->input_rate);
+        cm_roster_init(&room->roster, room->loop, (uint32_t)host->config.input_rate);
         room->roster.name = room->info.name;
         room->roster.match_id = def->match_id;
-        room->roster.grace_ms = def->grace_ms;
+        room->roster.grace_ms = (uint32_t)host->config.grace_ms;
         for (uint32_t i = 0; def->live != NULL && i < def->live->player_count; i++) {
             const cm_live_player *player = &def->live->players[i];
             cm_roster_return back = {.player = player->player,
@@ -87,12 +83,12 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
 static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                                    size_t error_size)
 {
-    cm_publisher_def publisher = {.transport = def->transport,
+    cm_publisher_def publisher = {.transport = room->host->transport,
                                   .scene = def->scene,
                                   .view_rate = def->spec.view_rate,
                                   .budget_kbit = def->spec.budget_kbit,
                                   .input_rate = room->roster.input_rate,
-                                  .rewind_ms = def->rewind_ms};
+                                  .rewind_ms = (uint32_t)room->host->config.rewind_ms};
     return cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
                                error_size);
 }
@@ -111,16 +107,16 @@ static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *d
     const cm_sink own = {.context = room, .durable = send_durable};
     bool added = cm_room_loop_add_sink(room->loop, &own);
     CM_ASSERT(added);
-    if (def->store == NULL) {
+    if (room->host->store == NULL) {
         return CAROM_OK;
     }
-    cm_recorder_def recorder = {.store = def->store,
+    cm_recorder_def recorder = {.store = room->host->store,
                                 .room = cm_room_loop_room(room->loop),
                                 .scene = def->scene,
                                 .match_id =
                                     def->live != NULL ? def->live->info.match_id : def->match_id,
                                 .started_unix_ms = def->started_unix_ms,
-                                .keyframe_s = def->keyframe_s,
+                                .keyframe_s = (uint32_t)room->host->config.keyframe_s,
                                 .name = room->info.name,
                                 .live = def->live};
     carom_result result = cm_recorder_create(&recorder, &room->recorder, error, error_size);
@@ -144,15 +140,9 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     snprintf(room->info.name, sizeof room->info.name, "%s", def->name);
     snprintf(room->info.scene, sizeof room->info.scene, "%s", cm_scene_name(def->scene));
     room->scene = def->scene;
-    room->transport = def->transport;
-    room->log = def->log;
+    room->host = def->host;
     room->info.max_players = def->spec.max_players;
-    room->clock_us = def->clock_us;
-    room->processor_us = def->processor_us != NULL ? def->processor_us : def->clock_us;
-    room->user = def->user;
-    room->crash_marker = def->crash_marker;
-    room->tick_watch = def->tick_watch;
-    room->tag = cm_crash_marker_read(def->crash_marker, def->name, cm_scene_name(def->scene));
+    room->tag = cm_crash_marker_read(def->host->crash_marker, def->name, cm_scene_name(def->scene));
     carom_result result = open_loop(room, def, error, error_size);
     if (result == CAROM_OK) {
         result = open_publisher(room, def, error, error_size);
@@ -168,7 +158,8 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     room->info.tick_rate = cm_room_tick_rate(inner);
     snprintf(room->info.module, sizeof room->info.module, "%s",
              cm_game_module(cm_room_game(inner))->name);
-    cm_tick_budget_init(&room->budget, room->info.tick_rate, def->tick_budget_percent);
+    cm_tick_budget_init(&room->budget, room->info.tick_rate,
+                        (uint32_t)def->host->config.tick_budget_percent);
     room->busy_tick = cm_room_tick(inner);
     room->empty_ticks = (uint64_t)def->spec.empty_s * room->info.tick_rate;
     *out = room;
@@ -178,7 +169,7 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
 void cm_hosted_room_destroy(cm_hosted_room *room)
 {
     if (room != NULL) {
-        cm_crash_marker_release(room->crash_marker, room->tag);
+        cm_crash_marker_release(room->host->crash_marker, room->tag);
         cm_publisher_destroy(room->publisher);
         cm_recorder_destroy(room->recorder);
         cm_room_loop_destroy(room->loop);
@@ -234,12 +225,13 @@ uint64_t cm_hosted_room_due(const cm_hosted_room *room)
 
 static uint64_t read_clock(const cm_hosted_room *room)
 {
-    return room->clock_us != NULL ? room->clock_us(room->user) : 0;
+    return room->host->clock_us != NULL ? room->host->clock_us(room->host->user) : 0;
 }
 
 static uint64_t read_processor(const cm_hosted_room *room)
 {
-    return room->processor_us != NULL ? room->processor_us(room->user) : 0;
+    const cm_room_host *host = room->host;
+    return host->processor_us != NULL ? host->processor_us(host->user) : read_clock(room);
 }
 
 // Messages of each player up to the tick that is confirmed, since the join: what its slot has to
@@ -290,7 +282,7 @@ static void tell_persons(cm_hosted_room *room, const cm_game_event *joins, uint3
         char address[CM_ADDRESS_TEXT_MAX] = "";
         if (member != NULL) {
             const cm_transport_status status =
-                cm_transport_status_of(room->transport, member->connection);
+                cm_transport_status_of(room->host->transport, member->connection);
             cm_address_write(&status.address, address);
         }
         const cm_sink_player player = {.player = joins[i].player,
@@ -342,7 +334,7 @@ static void log_event(const cm_hosted_room *room, const carom_event *event)
         bytes[2 * i + 1] = digits[event->bytes[i] & 15];
         bytes[2 * i + 2] = '\0';
     }
-    cm_log own = log_of(room, &room->log);
+    cm_log own = log_of(room, &room->host->log);
     cm_line line;
     cm_line_log(&line, CM_LOG_INFO, "game event");
     cm_line_put(&line, CM_U("tick", event->tick), CM_U("kind", event->kind));
@@ -387,7 +379,7 @@ static const cm_history_slot *confirm(cm_hosted_room *room, bool all)
 // is somebody else's.
 static void send_away(cm_hosted_room *room, cm_clients *clients, const cm_history_slot *slot)
 {
-    cm_log own = log_of(room, &room->log);
+    cm_log own = log_of(room, &room->host->log);
     for (uint64_t left = slot->refused | slot->kicked; left != 0; left &= left - 1) {
         uint32_t player = (uint32_t)__builtin_ctzll(left);
         bool refused = (slot->refused >> player & 1) != 0;
@@ -433,7 +425,7 @@ void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *l
     room->turn_us = room->turn_steps = 0;
     room->now_us = now_us;
     cm_room_loop_begin(room->loop, now_us);
-    cm_roster_turn(&room->roster, room->transport, now_us, &own);
+    cm_roster_turn(&room->roster, room->host->transport, now_us, &own);
     note_busy(room);
     ask_durable(room);
 }
@@ -441,8 +433,8 @@ void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *l
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
 {
     uint64_t begin = read_clock(room), spent = read_processor(room);
-    if (room->tick_watch != NULL) {
-        cm_tick_watch_begin(room->tick_watch, begin);
+    if (room->host->tick_watch != NULL) {
+        cm_tick_watch_begin(room->host->tick_watch, begin);
     }
     uint64_t period_us = 1000000u / cm_room_tick_rate(cm_hosted_room_room(room));
     if (cm_hosted_room_is_over(room) || cm_tick_budget_rests(&room->budget, room->now_us) ||
@@ -462,7 +454,7 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
                         reason != CAROM_REASON_NONE ? reason : CAROM_REASON_SERVER_ERROR);
     }
     room->turn_steps++;
-    if (room->clock_us != NULL) {
+    if (room->host->clock_us != NULL) {
         uint64_t took = read_clock(room) - begin;
         cm_tick_times_add(&room->metrics, took);
         room->turn_us += took;
@@ -572,7 +564,7 @@ uint32_t cm_hosted_room_players(const cm_hosted_room *room, cm_hosted_player *pl
             to->client_id = from->session.client_id;
             memcpy(to->name, from->session.name, sizeof to->name);
             to->round_trip_ms =
-                cm_transport_status_of(room->transport, from->connection).round_trip_ms;
+                cm_transport_status_of(room->host->transport, from->connection).round_trip_ms;
             to->kbit = from->kbit;
             to->loss = cm_publisher_loss(room->publisher, player);
             to->late_inputs = from->session.late_inputs;

@@ -12,12 +12,26 @@
 #include "server/node/tick_watch.h"
 #include "server/node/crash_marker.h"
 #include "server/node/recorder.h"
-#include "server/config/room_spec.h"
+#include "server/config/config.h"
 #include "server/node/room_info.h"
 
 typedef struct cm_hosted_room cm_hosted_room;
 
+// The process gives one to all of its rooms.
+typedef struct cm_room_host {
+    cm_config config;
+    cm_transport *transport;
+    cm_store *store;                      // NULL: nothing is recorded
+    cm_log log;                           // of events that a module emits
+    uint64_t (*clock_us)(void *user);     // to measure ticks with; NULL: not measured
+    uint64_t (*processor_us)(void *user); // what ticks cost; NULL: clock_us tells
+    void *user;
+    cm_crash_marker *crash_marker; // where modules' callbacks are marked; NULL: nowhere
+    cm_tick_watch *tick_watch;     // of its rooms' ticks; NULL: none
+} cm_room_host;
+
 typedef struct cm_hosted_room_def {
+    const cm_room_host *host;   // kept by the caller
     const char *name;           // copied; at most CAROM_ROOM_NAME_MAX bytes
     const cm_scene *scene;      // kept by the caller
     const carom_module *module; // NULL: the one built in that the scene names
@@ -26,19 +40,9 @@ typedef struct cm_hosted_room_def {
     // Its numbers; view_rate and budget_kbit 0: the scene's; empty_s: seconds of its ticks without
     // a player, after which it is over; 0: never.
     cm_room_spec spec;
-    uint32_t rewind_ms, grace_ms, input_rate, keyframe_s;
     const cm_live_match *live; // to go on with; NULL: a new match
-    cm_store *store;           // NULL: nothing is recorded
-    cm_transport *transport;
-    cm_log log;                           // of events that the module emits
-    uint64_t now_us;                      // of tick 0, or of the last one of `live`
-    uint64_t started_unix_ms;             // written into the match file
-    uint64_t (*clock_us)(void *user);     // to measure ticks with; NULL: not measured
-    uint64_t (*processor_us)(void *user); // what its ticks cost; NULL: clock_us tells
-    uint32_t tick_budget_percent;         // cm_tick_budget
-    void *user;
-    cm_crash_marker *crash_marker; // where its module's callbacks are marked; NULL: nowhere
-    cm_tick_watch *tick_watch;     // of its ticks; NULL: none
+    uint64_t now_us;           // of tick 0, or of the last one of `live`
+    uint64_t started_unix_ms;  // written into the match file
 } cm_hosted_room_def;
 
 typedef struct cm_hosted_room_stats {

@@ -27,9 +27,9 @@ void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port
     memcpy(worker->ports, ports, worker->port_count * sizeof *ports);
     cm_address addresses[CM_ADMISSION_ADDRESSES_MAX];
     uint32_t count = 0;
-    const char *list =
-        worker->config.public[0] != '\0' ? worker->config.public : worker->config.listen;
-    bool listens = list == worker->config.listen;
+    const char *list = worker->given.config.public[0] != '\0' ? worker->given.config.public
+                                                              : worker->given.config.listen;
+    bool listens = list == worker->given.config.listen;
     while (!listens && count < CM_ADMISSION_ADDRESSES_MAX &&
            cm_config_next_address(&list, &addresses[count])) {
         count++;
@@ -58,16 +58,16 @@ static void os_random(void *user, void *bytes, size_t size)
 static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint64_t seed,
                               char *error, size_t error_size)
 {
-    cm_host_def def = {.peers = peers_of(&worker->config),
-                       .timeout_ms = (uint32_t)worker->config.timeout_ms,
+    cm_host_def def = {.peers = peers_of(&worker->given.config),
+                       .timeout_ms = (uint32_t)worker->given.config.timeout_ms,
                        .seed = (uint32_t)seed};
     cm_config_error wrong = {0};
-    if (!cm_config_check(&worker->config, &wrong) ||
-        !cm_config_check_gate(&worker->config, &wrong)) {
+    if (!cm_config_check(&worker->given.config, &wrong) ||
+        !cm_config_check_gate(&worker->given.config, &wrong)) {
         snprintf(error, error_size, "%s", wrong.message);
         return CAROM_ERROR_ARGUMENT;
     }
-    CM_ASSERT(worker->config.insecure == (from->keys == NULL));
+    CM_ASSERT(worker->given.config.insecure == (from->keys == NULL));
     if (!cm_crypto_init()) {
         snprintf(error, error_size, "the cryptography library does not work on this machine");
         return CAROM_ERROR_STATE;
@@ -82,12 +82,13 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
         worker->random(from->user, worker->ticket_key.secret, sizeof worker->ticket_key.secret);
     }
     def.ticket_key = &worker->ticket_key;
-    cm_config_address(worker->config.listen, &def.listen);
+    cm_config_address(worker->given.config.listen, &def.listen);
     worker->host = cm_host_create(&def, error, error_size);
     cm_crypto_wipe(def.chance, sizeof def.chance);
     if (worker->host == NULL) {
         return CAROM_ERROR_IO;
     }
+    worker->given.transport = cm_host_transport(worker->host);
     uint16_t port = cm_host_port(worker->host);
     cm_worker_set_ports(worker, &port, 1);
     return CAROM_OK;
@@ -103,9 +104,9 @@ static carom_result open_clients(cm_worker *worker, const cm_rng *rng, char *err
                           .ban_reason = cm_worker_ban_reason,
                           .ticket_key = &worker->ticket_key,
                           .random = worker->random,
-                          .random_context = worker->user,
+                          .random_context = worker->given.user,
                           .rng = *rng,
-                          .log = worker->log,
+                          .log = worker->given.log,
                           .find_room = cm_worker_find_room,
                           .list_rooms = cm_worker_list_rooms,
                           .context = worker};
@@ -128,20 +129,19 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
         snprintf(error, error_size, "out of memory");
         return CAROM_ERROR_MEMORY;
     }
-    worker->config = *def->config;
-    worker->log.write = def->log;
-    worker->log.user = def->user;
-    worker->clock_us = def->clock_us;
-    worker->processor_us = def->processor_us;
-    worker->user = def->user;
-    worker->crash_marker = def->crash_marker;
-    worker->tick_watch = def->tick_watch;
+    worker->given = (cm_room_host){.config = *def->config,
+                                   .store = def->store,
+                                   .log = {.write = def->log, .user = def->user},
+                                   .clock_us = def->clock_us,
+                                   .processor_us = def->processor_us,
+                                   .user = def->user,
+                                   .crash_marker = def->crash_marker,
+                                   .tick_watch = def->tick_watch};
     worker->keep_used = def->keep_used;
     worker->open_room = def->open_room;
     worker->over_budget = def->over_budget;
     worker->now_us = worker->second_us = worker->started_us = def->now_us;
     worker->started_unix_ms = def->started_unix_ms;
-    worker->store = def->store;
     cm_rng rng;
     cm_rng_seed(&rng, def->seed);
     cm_rng_seed(&worker->chance, cm_rng_next(&rng));
@@ -190,7 +190,7 @@ static void turn(cm_worker *worker)
     for (uint32_t i = 0; i < worker->room_count; i++) {
         uint32_t number = (worker->first + i) % worker->room_count;
         if (worker->due_us[number] <= worker->now_us) {
-            cm_hosted_room_begin(worker->rooms[number], worker->now_us, &worker->log);
+            cm_hosted_room_begin(worker->rooms[number], worker->now_us, &worker->given.log);
             due[count++] = number;
         }
     }
@@ -229,7 +229,7 @@ static void log_refused_tokens(cm_worker *worker, const cm_host_stats *host)
         cm_line line;
         cm_line_log(&line, CM_LOG_INFO, "tokens refused");
         cm_line_counts(&line, "reasons", names + CM_DATAGRAM_TOKEN, grown, CM_WORKER_TOKEN_REASONS);
-        cm_log_write(&worker->log, CM_LOG_INFO, &line);
+        cm_log_write(&worker->given.log, CM_LOG_INFO, &line);
     }
 }
 
@@ -247,7 +247,7 @@ static uint64_t patience_of_others(const cm_worker *worker, const cm_hosted_room
 static void log_budget(const cm_worker *worker, cm_hosted_room *room, const char *event)
 {
     const cm_tick_budget *budget = cm_hosted_room_budget(room);
-    cm_log own = worker->log;
+    cm_log own = worker->given.log;
     own.room = cm_hosted_room_name(room);
     cm_log_say(&own, CM_LOG_WARNING, event, CM_U("tick_percent", budget->mean_permille / 10),
                CM_U("tick_budget_percent", budget->percent));
@@ -278,7 +278,7 @@ static void watch_budgets(cm_worker *worker)
         cm_hosted_room *room = worker->rooms[i];
         if (is_over_budget(worker, room)) {
             const char *name = cm_hosted_room_name(room);
-            if (worker->over_budget == NULL || !worker->over_budget(worker->user, name)) {
+            if (worker->over_budget == NULL || !worker->over_budget(worker->given.user, name)) {
                 cm_worker_slow(worker, name);
             }
         } else if (cm_hosted_room_budget(room)->is_slowed) {
@@ -297,7 +297,7 @@ static void count_second(cm_worker *worker)
     }
     worker->second_us = worker->now_us;
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_hosted_room_second(worker->rooms[i], passed, &worker->log);
+        cm_hosted_room_second(worker->rooms[i], passed, &worker->given.log);
     }
     watch_budgets(worker);
     cm_worker_tell_end(worker);
@@ -323,7 +323,7 @@ static void keep_used(cm_worker *worker)
     cm_used_token token;
     while (cm_used_tokens_pop_new(cm_gate_used(cm_host_gate(worker->host)), &token, 1) == 1) {
         if (worker->keep_used != NULL) {
-            worker->keep_used(worker->user, &token);
+            worker->keep_used(worker->given.user, &token);
         }
     }
 }
@@ -384,7 +384,7 @@ static uint32_t send_away(cm_worker *worker, bool by_address, uint64_t who, caro
 {
     uint32_t count = cm_clients_kick_who(worker->clients, by_address, who, reason);
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_log log = worker->log;
+        cm_log log = worker->given.log;
         log.room = cm_hosted_room_name(worker->rooms[i]);
         count += cm_roster_dismiss(cm_hosted_room_roster(worker->rooms[i]), by_address, who, reason,
                                    &log);
@@ -408,7 +408,7 @@ bool cm_worker_kick_player(cm_worker *worker, const char *name, uint32_t player)
         cm_clients_kick(worker->clients, roster->members[player], CAROM_REASON_KICKED);
         return true;
     }
-    cm_log log = worker->log;
+    cm_log log = worker->given.log;
     log.room = cm_hosted_room_name(room);
     return cm_roster_dismiss_player(roster, player, CAROM_REASON_KICKED, &log);
 }

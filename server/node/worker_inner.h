@@ -14,12 +14,7 @@
 #define CM_WORKER_END_WAIT_US   1000000u // for the last ticks of a match to be durable
 
 struct cm_worker {
-    cm_config config;
-    cm_log log;
-    uint64_t (*clock_us)(void *user), (*processor_us)(void *user);
-    void *user;
-    cm_crash_marker *crash_marker;
-    cm_tick_watch *tick_watch;
+    cm_room_host given;       // its config, store, log and clocks among them
     cm_ban_terms ban_reasons; // of clients, those that are known
     void (*keep_used)(void *user, const cm_used_token *token);
     bool (*open_room)(void *user, const char *name);
@@ -42,7 +37,6 @@ struct cm_worker {
     uint32_t port_count;
     uint32_t first; // room whose turn comes first
     cm_rng chance;  // match ids and seeds
-    cm_store *store;
 
     uint64_t now_us, started_us, started_unix_ms;
     uint64_t second_us;                               // when the present second of numbers began

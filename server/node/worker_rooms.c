@@ -104,7 +104,7 @@ static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_rea
     }
     *reason = CAROM_REASON_SERVER_FULL;
     bool had_default = worker->has_default;
-    bool opened = worker->open_room(worker->user, name);
+    bool opened = worker->open_room(worker->given.user, name);
     if (!had_default) { // a room of players is nobody's default
         worker->has_default = false;
         worker->default_room[0] = '\0';
@@ -202,7 +202,7 @@ uint32_t cm_worker_list_rooms(void *context, cm_control_room *rooms, uint32_t ca
 carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char *error,
                             size_t error_size)
 {
-    const cm_config *config = &worker->config;
+    const cm_config *config = &worker->given.config;
     if (from->name[0] != '\0' && !cm_room_name_is_valid(from->name)) {
         snprintf(error, error_size, "expected a name of at most %u visible ASCII characters",
                  CAROM_ROOM_NAME_MAX);
@@ -223,7 +223,8 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     const cm_live_match *live = from->live;
     cm_room_spec spec = from->spec;
     cm_config_complete(config, &spec);
-    cm_hosted_room_def def = {.name = from->name,
+    cm_hosted_room_def def = {.host = &worker->given,
+                              .name = from->name,
                               .scene = from->scene,
                               .module = from->module,
                               .seed = config->room_seed > 0 ? (uint64_t)config->room_seed : drawn,
@@ -231,23 +232,10 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                                           : live->info.origin != 0 ? live->info.origin
                                                                    : live->info.match_id,
                               .spec = spec,
-                              .rewind_ms = (uint32_t)config->rewind_ms,
-                              .grace_ms = (uint32_t)config->grace_ms,
-                              .input_rate = (uint32_t)config->input_rate,
-                              .keyframe_s = (uint32_t)config->keyframe_s,
                               .live = live,
-                              .store = worker->store,
-                              .transport = cm_host_transport(worker->host),
-                              .log = worker->log,
                               .now_us = worker->now_us,
                               .started_unix_ms = worker->started_unix_ms +
-                                                 (worker->now_us - worker->started_us) / 1000,
-                              .clock_us = worker->clock_us,
-                              .processor_us = worker->processor_us,
-                              .tick_budget_percent = (uint32_t)config->tick_budget_percent,
-                              .user = worker->user,
-                              .crash_marker = worker->crash_marker,
-                              .tick_watch = worker->tick_watch};
+                                                 (worker->now_us - worker->started_us) / 1000};
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {
