@@ -16,7 +16,9 @@ import tempfile
 from blocks import blocks, elsewhere, read, run
 
 PAGE = "deploy/OPERATE.md"
-EVENT = re.compile(r'(?:cm_line_log|log_match|log_budget)\([^;{]*?;', re.S)
+EVENT = re.compile(r'(?:cm_line_log|cm_log_say|cm_clients_log|log_match|log_budget)\([^;{]*?;', re.S)
+FIELDS = re.compile(r', [^,"]*CM_[A-Z](?:_IF)?\(|, path')
+GROWTH = re.compile(r'cm_log_growth\([^"{;]*"([^"]+)"')
 # The row of what is read again tells of these too.
 FAILED = {"keys not read again", "bans not read again", "configuration not read again"}
 
@@ -25,9 +27,9 @@ def events_of(sources):
     """Texts that a log line's call names as its event: literals that stand alone or behind ? and :."""
     found = set()
     for source in sources:
+        found |= set(GROWTH.findall(source))
         for call in EVENT.findall(source):
-            head = call.split(", path")[0] if call.startswith("log_match") else call
-            found |= {text for text in re.findall(r'"([a-z][a-z ,]+)"', head)}
+            found |= set(re.findall(r'"([a-z][a-z ,]+)"', FIELDS.split(re.sub(r"\s+", " ", call))[0]))
     return found
 
 
