@@ -4,6 +4,7 @@
 //   join.c    control messages: welcome, changes, farewells
 //   comeback.c a second handshake beside a silent connection
 //   play.c    views in, inputs out, the clocks between them
+//   drawn.c   bodies and poses as they are to be drawn
 //   exact.c   confirmed ticks in, of a room with exact sync
 //   pointer.c the own pointer: its pose out, its contact to a device
 //   touch.c   corrections of that contact

@@ -9,10 +9,10 @@
 // PLAYING, and IDLE again with a reason when it failed or ended; then connect may be called again.
 // While PLAYING: set_input whenever the player's input changes, and draw every body with its pose:
 //
-//   for (uint32_t slot = 0; slot < carom_client_body_slots(client); slot++) {
-//       carom_body_id body = carom_client_body_at(client, slot); // null id: a free slot
-//       carom_client_pose pose;
-//       if (carom_client_body_pose(client, body, &pose) == CAROM_OK) { draw(body, &pose); }
+//   carom_client_transform rows[MOST];
+//   uint32_t count = carom_client_transforms(client, rows, MOST);
+//   for (uint32_t i = 0; i < count && i < MOST; i++) {
+//       draw(rows[i].body, rows[i].position, rows[i].orientation);
 //   }
 //
 // A body's shapes do not change while its id lives: read them by carom_body_shapes and
@@ -249,6 +249,18 @@ CAROM_API carom_body_id carom_client_body_at(const carom_client *client, uint32_
 /// that is gone, CAROM_ERROR_STATE before the room is joined.
 CAROM_API carom_result carom_client_body_pose(const carom_client *client, carom_body_id body,
                                               carom_client_pose *pose);
+/// One row of carom_client_transforms.
+typedef struct carom_client_transform {
+    carom_body_id body;
+    carom_vec3 position; ///< of the body's origin
+    carom_quat orientation;
+    bool predicted; ///< else interpolated
+} carom_client_transform;
+/// The same for all bodies at once, in ascending order of their slots: fills up to `capacity` rows;
+/// returns the number of bodies, 0 before the room is joined. With rows for as many as the scene's
+/// limit of bodies, one call a frame feeds a renderer. `out` may be NULL where `capacity` is 0.
+CAROM_API uint32_t carom_client_transforms(const carom_client *client, carom_client_transform *out,
+                                           uint32_t capacity);
 /// The mirror world, with the bodies' shapes: read only, valid until the next update. The mirror is
 /// at the newest view; to query the drawn poses (carom/query.h), give the filter the poses of the
 /// bodies that carom_client_body_pose draws elsewhere. In a scene that has bodies with a history

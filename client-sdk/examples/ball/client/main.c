@@ -13,6 +13,8 @@
 #include <threads.h>
 #include <time.h>
 
+#define BODIES_MAX 64 // that the scene allows, and more
+
 extern const carom_module carom_module_ball;
 
 static uint64_t now_us(void)
@@ -50,16 +52,16 @@ static const ball_public *seen(const carom_client *client)
 static void draw(const carom_client *client)
 {
     const ball_public *game = seen(client);
+    static carom_client_transform bodies[BODIES_MAX];
     char rows[15][29];
     memset(rows, ' ', sizeof rows);
-    for (uint32_t slot = 0; slot < carom_client_body_slots(client); slot++) {
-        carom_body_id body = carom_client_body_at(client, slot);
+    uint32_t count = carom_client_transforms(client, bodies, BODIES_MAX);
+    for (uint32_t i = 0; i < count && i < BODIES_MAX; i++) {
         carom_body_state look;
-        carom_client_pose pose;
-        if (carom_client_body_pose(client, body, &pose) == CAROM_OK &&
-            carom_body_get(carom_client_world(client), body, &look) == CAROM_OK &&
+        if (carom_body_get(carom_client_world(client), bodies[i].body, &look) == CAROM_OK &&
             look.type == CAROM_BODY_DYNAMIC) {
-            int column = (int)(pose.position.x + 14.0f), row = (int)(pose.position.z + 7.0f);
+            const carom_vec3 at = bodies[i].position;
+            int column = (int)(at.x + 14.0f), row = (int)(at.z + 7.0f);
             if (column >= 0 && column < 28 && row >= 0 && row < 15) {
                 rows[row][column] = look.user_data == 1 ? 'r' : look.user_data == 2 ? 'b' : 'o';
             }
