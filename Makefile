@@ -324,6 +324,7 @@ install: all
 	install -m 644 shared/scene/SCENE.md proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md deploy/OPERATE.md $(DESTDIR)$(PREFIX)/share/carom/
 	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
+	install -m 644 $(EXAMPLE_SRCS) $(wildcard client-sdk/examples/*.json) $(DESTDIR)$(PREFIX)/share/carom/examples/
 	install -m 644 LICENSE deploy/NOTICE $(DESTDIR)$(PREFIX)/share/carom/
 	install -D -m 644 tests/scenes/sandbox.json $(DESTDIR)$(PREFIX)/share/carom/sandbox.json
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig

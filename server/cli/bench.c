@@ -686,7 +686,8 @@ const cm_command cm_bench_command = {
     "--sync inputs: as if the scene said so.\n"
     "hand: touch at 1 kHz in virtual time, against the same hand alone; a condition is perfect, 5ms (5+-1 each way),\n"
     "20ms (20+-3) or r60 (all): force and torque that are off (percent of the peak), the work done on the hand over a\n"
-    "closed path (J, the most of six), a wall's stiffness, corrections, steps and thread time of an update.\n"
+    "closed path (J, the most of six), a wall's stiffness, corrections, steps and thread time of an update; ..._most:\n"
+    "what the figure before it may be (null: anything), reached: whether all are.\n"
     "load: not built yet.\n",
     NULL};
 // clang-format on

@@ -28,9 +28,10 @@ cat >"$dir/small.json" <<'SCENE'
  "arrays": [{"name": "cube", "origin": [-3, 0.25, -3], "count": [4, 1, 4], "spacing": [2, 1, 2],
              "of": {"shapes": [{"box": {"half_extents": [0.25, 0.25, 0.25]}}]}}]}
 SCENE
-start_server() { # FLAGS: serves the small scene, sets server and address
+scene=$dir/small.json
+start_server() { # FLAGS: serves the scene, sets server and address
     rm -f "$dir/ready"
-    "$carom" serve "$@" --scene "$dir/small.json" --listen 127.0.0.1:0 --ready-file "$dir/ready" \
+    "$carom" serve "$@" --scene "$scene" --listen 127.0.0.1:0 --ready-file "$dir/ready" \
         --db "$dir/carom.db" --matches "$dir/matches" >"$dir/serve.log" 2>&1 &
     server=$!
     for ((i = 0; i < 6000; i++)); do
@@ -52,9 +53,18 @@ plays() { # NAME WHERE PROGRAM
     check $? "$1 says where it is"
 }
 
+# An example that has a scene of its own gets a server of its own.
+for scene in client-sdk/examples/*.json; do
+    start_server --insecure
+    plays "$(basename "$scene" .json)" "$address" "$out/examples/$(basename "$scene" .json)"
+    kill -INT "$server"
+    wait "$server"
+    check $? "the server of $scene drains"
+done
+scene=$dir/small.json
 start_server --insecure
 for example in "$out"/examples/*; do
-    [ -x "$example" ] || continue
+    [ -x "$example" ] && [ ! -e "client-sdk/examples/$(basename "$example").json" ] || continue
     plays "$(basename "$example")" "$address" "$example"
 done
 

@@ -35,7 +35,7 @@ done
 root=$dir/opt/carom
 for file in bin/carom lib/libcarom_client.a lib/pkgconfig/carom-client.pc lib/libcarom_token.a include/carom/client.h \
     lib/libcarom_sim.a lib/pkgconfig/carom-sim.pc include/carom/world.h include/carom/limits.h \
-    share/man/man1/carom.1 share/bash-completion/completions/carom share/carom/carom.json share/carom/carom.service share/carom/sandbox.json share/carom/LICENSE share/carom/NOTICE \
+    share/man/man1/carom.1 share/bash-completion/completions/carom share/carom/carom.json share/carom/carom.service share/carom/sandbox.json share/carom/examples/02_touch.c share/carom/examples/02_touch.json share/carom/LICENSE share/carom/NOTICE \
     share/carom/scene.proto share/carom/control.proto share/carom/PROTOCOL.md share/carom/MATCH_FILE.md share/carom/EXPORT_FILE.md share/carom/GUIDE.md share/carom/SCENE.md share/carom/OPERATE.md share/carom/pictures/hinge.svg; do
     [ -s "$root/$file" ]
     check $? "$file is installed"
@@ -124,6 +124,11 @@ check $? "README names the libraries"
 "$cc" -std=c17 $warn "-I$root/include" "$dir/five.c" "$root/lib/libcarom_client.a" $libs -o "$dir/five_r" &&
     "$dir/five_r"
 check $? "README's example with README's libraries"
+for example in "$root"/share/carom/examples/*.c; do
+    # shellcheck disable=SC2046
+    "$cc" -std=c17 $warn "$example" $(pkg-config --cflags --libs carom-client) -o "$dir/example"
+    check $? "$(basename "$example") builds against what is installed"
+done
 
 # The games: each folder as a stranger copies it builds against what is installed, and is sound; its bots play on loopback until something has happened (a goal,
 # a lap), and the recording verifies. They play while the rest is tested: see the end.

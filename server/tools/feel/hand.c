@@ -28,11 +28,11 @@
 #define REST_MS   200u // of it: at rest by then
 
 const cm_hand_path cm_hand_paths[] = {
-    {"perfect", {0}},
-    {"5ms", {.latency_us = 5000, .jitter_us = 1000}},
-    {"20ms", {.latency_us = 20000, .jitter_us = 3000}},
-    {"r60", {.latency_us = 30000, .jitter_us = 5000, .loss = 0.01f}},
-    {NULL, {0}},
+    {"perfect", {0}, 2.0},
+    {"5ms", {.latency_us = 5000, .jitter_us = 1000}, 5.0},
+    {"20ms", {.latency_us = 20000, .jitter_us = 3000}, 10.0},
+    {"r60", {.latency_us = 30000, .jitter_us = 5000, .loss = 0.01f}, 0.0},
+    {NULL, {0}, 0.0},
 };
 
 // The places where the hand starts and stops, softly. A stroke ends where it

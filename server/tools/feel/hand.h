@@ -5,8 +5,7 @@
 //   force, torque  |given - local|, of the greatest that the local run had
 //   work           done on the hand over a closed path, of which there are some: sum of F . dx
 //   wall           a device on a spring, pressed against the floor: how stiff that is, and where
-//   the
-//                  device was meanwhile, against a device alone
+//                  the device was meanwhile, against a device alone
 #ifndef CM_SERVER_TOOLS_FEEL_HAND_H
 #define CM_SERVER_TOOLS_FEEL_HAND_H
 
@@ -15,10 +14,16 @@
 
 typedef struct cm_hand_path {
     const char *name;
-    cm_link_def link; // each way
+    cm_link_def link;     // each way
+    double force_percent; // that force and torque may be off; 0: not bounded
 } cm_hand_path;
 
 extern const cm_hand_path cm_hand_paths[]; // ends with a NULL name
+
+// Targets, on each path.
+#define CM_HAND_WORK_J       1.0e-4 // over a closed path
+#define CM_HAND_WALL_PERCENT 1.0    // of its stiffness alone
+#define CM_HAND_UPDATE_US    1000.0 // p99.9
 
 typedef struct cm_hand_options {
     const cm_hand_path *path;
@@ -54,7 +59,9 @@ carom_result cm_hand_measure(const cm_hand_options *options, cm_hand_figures *fi
                              size_t error_size);
 
 #define CM_HAND_LINE 1024u
-// One line of JSON, without its end.
+// Every target is reached.
+bool cm_hand_reached(const cm_hand_options *options, const cm_hand_figures *figures);
+// One line of JSON, without its end: a figure that has a target, and behind it `…_most`.
 void cm_hand_line(const cm_hand_options *options, const cm_hand_figures *figures,
                   char line[CM_HAND_LINE]);
 
