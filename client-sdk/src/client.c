@@ -230,6 +230,7 @@ void carom_client_destroy(carom_client *client)
     client->events.tell = NULL;
     cm_client_end(client, CAROM_REASON_LEFT);
     carom_allocator allocator = client->def.allocator;
+    cm_body_watch_free(&client->watch, &allocator);
     allocator.release(allocator.context, client);
 }
 
@@ -476,6 +477,7 @@ void carom_client_update(carom_client *client, uint64_t now_us)
         cm_transport_flush(client->link);
         add_link_bytes(client);
     }
+    cm_client_tell_bodies(client);
     announce(client);
 }
 
@@ -573,18 +575,6 @@ uint32_t carom_client_roster(const carom_client *client, carom_client_roster_row
         rows[i] = client->roster[i];
     }
     return client->roster_count;
-}
-
-const carom_world *carom_client_world(const carom_client *client)
-{
-    return client->mirror != NULL ? client->mirror->world : NULL;
-}
-
-const void *carom_client_public_state(const carom_client *client, uint32_t *size)
-{
-    const carom_game *game = client->mirror != NULL ? client->mirror->game : NULL;
-    *size = game != NULL ? cm_game_module(game)->public_size : 0;
-    return game != NULL ? carom_game_state(game) : NULL;
 }
 
 void carom_client_acks_get(const carom_client *client, carom_client_acks *acks)

@@ -9,11 +9,19 @@
 
 #define BLOCK 64u // bodies read at once
 
-// The world whose bodies are drawn: the prediction's, where there is one.
-static const carom_world *drawn_world(const carom_client *client)
+// The prediction's, where there is one.
+const carom_game *cm_client_drawn_game(const carom_client *client)
 {
     const cm_predictor *p = client->predictor;
-    return p != NULL && cm_predictor_knows(p) ? p->world : client->mirror->world;
+    if (client->mirror == NULL) {
+        return NULL;
+    }
+    return p != NULL && cm_predictor_knows(p) ? p->game : client->mirror->game;
+}
+
+static const carom_world *drawn_world(const carom_client *client)
+{
+    return carom_game_world(cm_client_drawn_game(client));
 }
 
 carom_body_id carom_client_own_body(const carom_client *client)
@@ -105,4 +113,23 @@ uint32_t carom_client_transforms(const carom_client *client, carom_client_transf
         }
     }
     return count;
+}
+
+const carom_world *carom_client_world(const carom_client *client)
+{
+    return client->mirror != NULL ? client->mirror->world : NULL;
+}
+
+const void *carom_client_public_state(const carom_client *client, uint32_t *size)
+{
+    const carom_game *game = client->mirror != NULL ? client->mirror->game : NULL;
+    *size = game != NULL ? cm_game_module(game)->public_size : 0;
+    return game != NULL ? carom_game_state(game) : NULL;
+}
+
+const void *carom_client_predicted_state(const carom_client *client, uint32_t *size)
+{
+    const carom_game *game = cm_client_drawn_game(client);
+    *size = game != NULL ? cm_game_module(game)->public_size : 0;
+    return game != NULL ? carom_game_state(game) : NULL;
 }

@@ -16,6 +16,7 @@ bool cm_interp_init(cm_interp *interp, const carom_allocator *allocator, uint32_
 {
     interp->allocator = allocator;
     interp->slots = slots;
+    interp->snap_m = CM_SNAP_M;
     interp->bodies = cm_memory_take(allocator, slots * sizeof *interp->bodies);
     return interp->bodies != NULL;
 }
@@ -98,10 +99,50 @@ carom_vec3 cm_interp_spin(carom_quat from, carom_quat to, float seconds)
     return cm_vec(s * d.x, s * d.y, s * d.z);
 }
 
+bool cm_interp_is_jump(carom_vec3 from, carom_vec3 to, float speed, float seconds, float snap_m)
+{
+    // A body that speeds up or is hit in between has half as much again.
+    return cm_length(cm_sub(to, from)) > snap_m + 1.5f * speed * seconds;
+}
+
+static float seconds_between(const cm_interp_sample *a, const cm_interp_sample *b, double tick_rate)
+{
+    return (float)((b->tick - a->tick) / tick_rate);
+}
+
+// The greatest speed that the values about two tell, or below 0 where they tell none.
+static float speed_about(const cm_interp_body *body, uint32_t next, double tick_rate)
+{
+    float most = -1.0f;
+    for (uint32_t i = next - 1; i <= next; i++) {
+        const cm_interp_sample *s = &body->samples[i];
+        float speed = s->pose.at_rest ? 0.0f : cm_length(s->pose.linear_velocity);
+        most = (s->pose.at_rest || s->pose.has_velocity) && speed > most ? speed : most;
+    }
+    // Of the ways before and behind.
+    for (uint32_t i = next > 1 ? next - 1 : next + 1; i <= next + 1 && i < body->count; i += 2) {
+        const cm_interp_sample *a = &body->samples[i - 1], *b = &body->samples[i];
+        float speed = cm_length(cm_sub(b->pose.position, a->pose.position)) /
+                      seconds_between(a, b, tick_rate);
+        most = speed > most ? speed : most;
+    }
+    return most;
+}
+
+// The body was put elsewhere between the value `next` and the one before it.
+static bool jumps(const cm_interp *interp, const cm_interp_body *body, uint32_t next,
+                  double tick_rate)
+{
+    const cm_interp_sample *a = &body->samples[next - 1], *b = &body->samples[next];
+    float speed = speed_about(body, next, tick_rate);
+    return speed >= 0.0f && cm_interp_is_jump(a->pose.position, b->pose.position, speed,
+                                              seconds_between(a, b, tick_rate), interp->snap_m);
+}
+
 static void between(const cm_interp_sample *a, const cm_interp_sample *b, double tick_rate,
                     carom_vec3 *linear, carom_vec3 *angular)
 {
-    float seconds = (float)((b->tick - a->tick) / tick_rate);
+    float seconds = seconds_between(a, b, tick_rate);
     *linear = cm_scale(1.0f / seconds, cm_sub(b->pose.position, a->pose.position));
     *angular = cm_interp_spin(a->pose.orientation, b->pose.orientation, seconds);
 }
@@ -122,7 +163,7 @@ void cm_interp_velocity(const cm_interp *interp, carom_body_id id, double tick_r
     if (last->pose.has_velocity) {
         *linear = last->pose.linear_velocity;
         *angular = last->pose.angular_velocity;
-    } else if (body->count > 1) {
+    } else if (body->count > 1 && !jumps(interp, body, body->count - 1, tick_rate)) {
         between(last - 1, last, tick_rate, linear, angular);
     }
 }
@@ -167,6 +208,10 @@ bool cm_interp_pose(const cm_interp *interp, carom_body_id id, double tick, doub
         return true;
     }
     const cm_interp_sample *a = &samples[next - 1], *b = &samples[next];
+    if (jumps(interp, body, next, tick_rate)) {
+        from_sample(a, pose);
+        return true;
+    }
     float at = (float)((tick - a->tick) / (double)(b->tick - a->tick));
     pose->position = cm_mul_add(a->pose.position, at, cm_sub(b->pose.position, a->pose.position));
     pose->orientation = cm_interp_turn(a->pose.orientation, b->pose.orientation, at);

@@ -1,5 +1,7 @@
 // Interpolation: the last few values of each body, and its pose at a past moment.
 //
+// A body that was put elsewhere is not drawn on the way: it stays, and then is there.
+//
 // Bodies at rest or unchanged are left out of views, so a value holds until the next one where the
 // body was at rest; else the way between two values is interpolated.
 #ifndef CM_CLIENT_INTERP_H
@@ -9,6 +11,7 @@
 #include "shared/view/view.h"
 
 #define CM_INTERP_SAMPLES 6u
+#define CM_SNAP_M         2.0f // what is farther is a jump, unless the client says otherwise
 
 typedef struct cm_interp_sample {
     uint32_t tick;
@@ -25,7 +28,11 @@ typedef struct cm_interp {
     const carom_allocator *allocator;
     uint32_t slots;
     cm_interp_body *bodies;
+    float snap_m;
 } cm_interp;
+
+// Farther than a body of this speed gets in this time, by more than snap_m.
+bool cm_interp_is_jump(carom_vec3 from, carom_vec3 to, float speed, float seconds, float snap_m);
 
 bool cm_interp_init(cm_interp *interp, const carom_allocator *allocator, uint32_t slots);
 void cm_interp_free(cm_interp *interp);

@@ -96,6 +96,10 @@ static void welcome(carom_client *client, const cm_control *control)
         return;
     }
     bool built = cm_interp_init(&client->interp, allocator, client->mirror->slots);
+    client->interp.snap_m = client->def.snap_distance;
+    if (client->def.body_changed != NULL) {
+        built = built && cm_body_watch_begin(&client->watch, allocator, client->mirror->slots);
+    }
     if (built && (client->def.predict || client->mirror->exact)) {
         client->predictor =
             cm_predictor_create(allocator, client->mirror, &client->interp, &client->inputs);

@@ -312,6 +312,10 @@ bool cm_predictor_pose(const cm_predictor *p, carom_body_id body, double tick,
     float at = cm_clamp(past, 0.0f, 1.0f);
     float beyond = cm_clamp((past - 1.0f) / rate, 0.0f, BEYOND_S);
     carom_vec3 way = cm_sub(state.position, slot->previous.position);
+    if (cm_interp_is_jump(slot->previous.position, state.position, cm_length(state.linear_velocity),
+                          1.0f / rate, p->snap_m)) {
+        at = 1.0f;
+    }
     pose->position = cm_mul_add(slot->previous.position, at, way);
     pose->orientation = cm_interp_turn(slot->previous.orientation, state.orientation, at);
     pose->linear_velocity = state.linear_velocity;

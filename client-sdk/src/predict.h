@@ -29,7 +29,6 @@
 #define CM_PREDICT_TICKS     512u // most
 #define CM_PREDICT_TICKS_MIN 128u
 #define CM_SMOOTHING_S       0.04f // unless the client says otherwise
-#define CM_SNAP_M            2.0f
 #define CM_PREDICT_BUDGET_US 2000u
 #define CM_PREDICT_COST_NS   1000u // a body and step, until it is measured
 #define CM_INPUT_TICKS       512u  // own inputs remembered

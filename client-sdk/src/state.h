@@ -4,6 +4,7 @@
 //   join.c    control messages: welcome, changes, farewells
 //   comeback.c a second handshake beside a silent connection
 //   play.c    views in, inputs out, the clocks between them
+//   watch.c   what of them came, went and jumped
 //   drawn.c   bodies and poses as they are to be drawn
 //   exact.c   confirmed ticks in, of a room with exact sync
 //   pointer.c the own pointer: its pose out, its contact to a device
@@ -22,6 +23,7 @@
 #include "client-sdk/src/pointer.h"
 #include "client-sdk/src/predict.h"
 #include "client-sdk/src/rooms.h"
+#include "client-sdk/src/watch.h"
 
 struct carom_client {
     carom_client_def def; // pointers into this struct
@@ -63,6 +65,7 @@ struct carom_client {
     // While joining or playing.
     cm_mirror *mirror;
     cm_interp interp;
+    cm_body_watch watch;
     cm_predictor *predictor; // NULL: everything is interpolated
     cm_exact exact;
     cm_client_clock clock;
@@ -109,6 +112,9 @@ void cm_client_read_second(carom_client *client, const cm_control *welcome);
 void cm_client_begin_ticket(carom_client *client);
 // Keeps the welcome's ticket, by which the client comes back.
 void cm_client_apply_ticket(carom_client *client, const cm_control *welcome);
+
+// drawn.c: the game whose bodies are drawn; NULL before the room is joined
+const carom_game *cm_client_drawn_game(const carom_client *client);
 
 // join.c
 bool cm_client_hello(carom_client *client, cm_transport *link);

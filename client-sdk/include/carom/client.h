@@ -69,6 +69,25 @@ typedef struct carom_client_notice {
     uint32_t seconds_left;
 } carom_client_notice;
 
+/// A change among the bodies that are drawn.
+typedef enum carom_client_body_change_kind {
+    CAROM_BODY_APPEARED = 1,
+    CAROM_BODY_VANISHED,
+    /// It is somewhere else now, farther than its speed explains by more than snap_distance: it was
+    /// put there, or corrected. It is never drawn on the way, and nothing that follows it (a
+    /// camera, a trail) should glide there.
+    CAROM_BODY_TELEPORTED,
+    CAROM_BODY_CHANGED_OWNER,
+} carom_client_body_change_kind;
+
+typedef struct carom_client_body_change {
+    carom_client_body_change_kind kind;
+    carom_body_id body; ///< of VANISHED: no longer valid
+    /// The slot of the player who steers it (the module's player_body), else CAROM_NO_PLAYER; of
+    /// VANISHED: who did.
+    uint32_t owner;
+} carom_client_body_change;
+
 /// The definition of a client. Always begin with carom_default_client_def, whose values stand here
 /// in brackets; fields without one are 0. A callback may be NULL. It must not call
 /// carom_client_destroy.
@@ -100,6 +119,13 @@ typedef struct carom_client_def {
     /// end of the connection cancels open events. Events confirmed while a player is cut off come
     /// when the player has its slot again.
     void (*event)(void *user, carom_event_phase phase, const carom_event *event);
+    /// A body appeared, vanished, was put elsewhere or has another owner, since the update before:
+    /// at the end of an update, by ascending slots. What carom_client_transforms tells is what it
+    /// told before, plus what appeared, without what vanished; the end of a connection lets all
+    /// vanish, before state_changed. With prediction these are the prediction's: a body that it
+    /// spawned appears a round trip before a view has it, and vanishes again if the server did
+    /// not. NULL: nothing is compared.
+    void (*body_changed)(void *user, const carom_client_body_change *change);
     /// A message of the server's operator: show it to the player. NULL: it is ignored.
     void (*notice)(void *user, const carom_client_notice *notice);
     /// The answer to carom_client_ask_rooms. NULL: the answer is ignored.
@@ -153,7 +179,8 @@ typedef struct carom_client_def {
     /// A correction's jump is worn off: the time in which a third of it is left [0.04 s]. Longer:
     /// softer, and longer beside the truth. 0: everything jumps.
     float smoothing_s;
-    /// Metres of a jump that is not worn off but shown at once [2].
+    /// Metres of a jump that is not worn off, nor drawn between two views or ticks, but shown at
+    /// once [2]: beyond one and a half times what the body's speed explains.
     float snap_distance;
     carom_error *error; ///< carom_client_create writes here what it refused; not kept
 } carom_client_def;
@@ -270,6 +297,10 @@ CAROM_API const carom_world *carom_client_world(const carom_client *client);
 /// Public part of the module's state as of the newest view: the module's own struct, in the words
 /// of this machine, valid until the next update. NULL and 0 before the room is joined.
 CAROM_API const void *carom_client_public_state(const carom_client *client, uint32_t *size);
+/// The same as predicted, at the tick that predicted bodies are drawn at: what the player's own
+/// input did is there at once, and may be taken back by a view. Where nothing is predicted, it is
+/// the public state. Valid until the next update.
+CAROM_API const void *carom_client_predicted_state(const carom_client *client, uint32_t *size);
 
 // Durability -----------------------------------------------------------------------------------
 

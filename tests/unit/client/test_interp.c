@@ -68,3 +68,31 @@ Test(client_interp, another_body_in_the_slot_starts_anew)
     cr_assert_eq(shown.position.x, -7.0f);
     cm_interp_free(&interp);
 }
+
+// A place that is farther than its speed explains is not drawn on the way; one that is as far, and
+// explained, is; and nothing is known where only two values are and neither tells a velocity.
+Test(client_interp, a_jump_is_not_drawn_on_the_way)
+{
+    cm_interp interp;
+    cr_assert(cm_interp_init(&interp, &cm_by_malloc, 4));
+    add(&interp, 10, 0.0f, true);
+    add(&interp, 12, 8.0f, true);
+    cr_assert_eq(at(&interp, 11.9), 0.0f);
+    cr_assert_eq(at(&interp, 12.0), 8.0f);
+    add(&interp, 14, 8.1f, false);
+    add(&interp, 16, 20.0f, false); // and its velocity is not that of the jump
+    cr_assert_float_eq(at(&interp, 13.0), 8.05f, 1.0e-5f);
+    cr_assert_eq(at(&interp, 15.0), 8.1f);
+    cr_assert_eq(at(&interp, 18.0), 20.0f);
+    cm_interp_free(&interp);
+    cr_assert(cm_interp_init(&interp, &cm_by_malloc, 4));
+    for (uint32_t i = 0; i < 6; i++) { // 120 m/s
+        add(&interp, 10 + 2 * i, 4.0f * (float)i, false);
+        cr_assert_float_eq(at(&interp, 9.0 + 2 * i), i > 0 ? 4.0f * (float)i - 2.0f : 0.0f,
+                           1.0e-4f);
+    }
+    interp.snap_m = 0.0f;
+    add(&interp, 22, 27.0f, false); // 7 m instead of 4
+    cr_assert_eq(at(&interp, 21.0), 20.0f);
+    cm_interp_free(&interp);
+}
