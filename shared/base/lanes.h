@@ -18,6 +18,8 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 // For what must not become a call, which would pass eight vectors by memory, however large the file
@@ -157,6 +159,8 @@ static inline cm_f cm_lanes_select(cm_mask mask, cm_f a, cm_f b)
     return _mm256_blendv_ps(b, a, (cm_f)mask);
 #elif CM_LANES == 16 && !defined(__clang__)
     return (cm_f)_mm512_ternarylogic_epi32((__m512i)mask, (__m512i)a, (__m512i)b, 0xca);
+#elif defined(__wasm_simd128__)
+    return (cm_f)wasm_v128_bitselect((v128_t)a, (v128_t)b, (v128_t)mask);
 #else
     return (cm_f)(((cm_mask)a & mask) | ((cm_mask)b & ~mask));
 #endif
@@ -201,6 +205,29 @@ static inline cm_f cm_lanes_min(cm_f a, cm_f b)
 static inline cm_f cm_lanes_sqrt(cm_f a)
 {
     return CM_LANES_X86(sqrt)(a);
+}
+
+#elif defined(__wasm_simd128__)
+
+static inline uint32_t cm_lanes_true(cm_mask mask)
+{
+    return wasm_i32x4_bitmask((v128_t)mask);
+}
+
+// The operands are the other way round: pmax(a, b) is (a < b ? b : a).
+static inline cm_f cm_lanes_max(cm_f a, cm_f b)
+{
+    return (cm_f)wasm_f32x4_pmax((v128_t)b, (v128_t)a);
+}
+
+static inline cm_f cm_lanes_min(cm_f a, cm_f b)
+{
+    return (cm_f)wasm_f32x4_pmin((v128_t)b, (v128_t)a);
+}
+
+static inline cm_f cm_lanes_sqrt(cm_f a)
+{
+    return (cm_f)wasm_f32x4_sqrt((v128_t)a);
 }
 
 #else

@@ -52,8 +52,11 @@ target s390x qemu-s390x s390x-linux-gnu-gcc -O2 -static
 # Its linker gives 64 KiB of stack above the data, which a deeper step overwrites: what limits.h says,
 # and below the data, where nothing is written unseen.
 stack=$(sed -n 's/^#define CAROM_STACK_MAX \([0-9]*\)u$/\1/p' shared/include/carom/limits.h)
-target wasm32.wasm 'node --no-warnings tests/determinism/wasi.mjs' 'clang --target=wasm32-wasi' -O2 \
-    "-Wl,-z,stack-size=$stack" -Wl,--stack-first
+for simd in '' -msimd128; do
+    # shellcheck disable=SC2086
+    target wasm32$simd.wasm 'node --no-warnings tests/determinism/wasi.mjs' 'clang --target=wasm32-wasi' -O2 $simd \
+        "-Wl,-z,stack-size=$stack" -Wl,--stack-first
+done
 
 # same NAME COMMAND…: prints what the golden worlds print, or the end of it.
 same() {
