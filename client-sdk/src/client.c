@@ -108,10 +108,11 @@ static carom_result check_def(const carom_client_def *def)
     return CAROM_OK;
 }
 
-static void tell_event(void *context, carom_event_phase phase, const carom_event *event)
+static void tell_event(void *context, carom_event_phase phase, const carom_event *event,
+                       uint64_t predicted_tick)
 {
     const carom_client *client = context;
-    client->def.event(client->def.user, phase, event);
+    client->def.event(client->def.user, phase, event, predicted_tick);
 }
 
 static uint32_t or_default(uint32_t given, uint32_t otherwise)

@@ -123,6 +123,7 @@ static void welcome(carom_client *client, const cm_control *control)
                          client->now_us);
     cm_client_clock_packets(&client->clock, client->mirror->input_rate);
     cm_client_apply_ticket(client, control);
+    client->events.tolerance = client->mirror->module->event_tolerance;
     cm_event_log_begin(&client->events, control->tick);
     client->window = cm_window_ticks(control->rewind_ms, control->tick_rate);
     cm_transport_mark_set(client->link, CM_CONNECTION_ONLY, CM_MARK_WELCOMED);

@@ -166,7 +166,7 @@ void cm_predictor_step(cm_predictor *p, bool last)
     uint32_t count;
     const carom_event *events = cm_game_events(p->game, &count);
     if (p->events != NULL) {
-        cm_event_log_predicted(p->events, events, count);
+        cm_event_log_predicted(p->events, tick, events, count);
     }
     p->stats.steps++;
     p->credit -= 1.0;

@@ -113,12 +113,16 @@ typedef struct carom_client_def {
     /// once, however often prediction runs the tick again, then either CONFIRMED or CANCELLED,
     /// once. An event that was not predicted comes as CONFIRMED only. The other bytes of a
     /// confirmed event may differ from the predicted ones. An event a tick earlier than predicted
-    /// is another event: the predicted one is cancelled, the other confirmed. A prediction is
+    /// is another event: the predicted one is cancelled, the other confirmed; but within the
+    /// module's event_tolerance it is the same: then CONFIRMED has the server's tick, and
+    /// `predicted_tick` the one that it was told with as PREDICTED (which two agree where there is
+    /// no tolerance; 0: it was not predicted). Corrections within it are not told. A prediction is
     /// confirmed or cancelled when no late input can change its tick any more and, in a recorded
     /// match, the tick is durable: a round trip, the server's rewind_ms and some 0.2 s later. The
     /// end of the connection cancels open events. Events confirmed while a player is cut off come
     /// when the player has its slot again.
-    void (*event)(void *user, carom_event_phase phase, const carom_event *event);
+    void (*event)(void *user, carom_event_phase phase, const carom_event *event,
+                  uint64_t predicted_tick);
     /// A body appeared, vanished, was put elsewhere or has another owner, since the update before:
     /// at the end of an update, by ascending slots. What carom_client_transforms tells is what it
     /// told before, plus what appeared, without what vanished; the end of a connection lets all

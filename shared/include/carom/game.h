@@ -139,6 +139,12 @@ typedef struct carom_module {
     /// known. A guess that check_input refuses is not taken.
     void (*predict_input)(const carom_game *game, uint32_t player, const void *last,
                           uint32_t age_ticks, void *out);
+    /// Ticks by which an event of this kind (carom_event) may come earlier or later than a client
+    /// predicted it and still be that event, kind, key and subjects being the same: at most
+    /// CAROM_EVENT_TOLERANCE_MAX, more counts as that. For what hangs on the last bits of a
+    /// contact, a bump, a landing; two of them within it may be taken for each other. Called by
+    /// clients alone. NULL: 0, another tick is another event.
+    uint32_t (*event_tolerance)(uint32_t kind);
 } carom_module;
 
 /// True if the module's table is valid; false with the field and what it should be in `error`

@@ -47,6 +47,9 @@
 #define CAROM_EVENTS_MAX        32 // events to the outside, of a tick
 #define CAROM_EVENT_BYTES_MAX   32
 
+// Ticks by which a predicted event and the server's may differ (event_tolerance).
+#define CAROM_EVENT_TOLERANCE_MAX 60
+
 // Of where bodies were (carom_world_query_seen).
 #define CAROM_HISTORY_TICKS_MAX  1024u // that a scene may ask to be remembered
 #define CAROM_HISTORY_BODIES_MAX 128u  // that are remembered, of a world; one more is refused

@@ -205,16 +205,19 @@ typedef struct ledger {
 static ledger ledgers[AWAY_CLIENTS];
 static away town;
 
-static void note(void *user, carom_event_phase phase, const carom_event *event)
+static void note(void *user, carom_event_phase phase, const carom_event *event,
+                 uint64_t predicted_tick)
 {
     ledger *l = user;
     uint32_t at = 0;
-    while (at < l->count && !carom_event_is_same(&l->rows[at].event, event)) {
+    carom_event told = *event;
+    told.tick = predicted_tick != 0 ? predicted_tick : told.tick;
+    while (at < l->count && !carom_event_is_same(&l->rows[at].event, &told)) {
         at++;
     }
     if (at == l->count) {
         cr_assert_lt(l->count, 1024);
-        l->rows[l->count++] = (told_event){.event = *event};
+        l->rows[l->count++] = (told_event){.event = told};
     }
     told_event *row = &l->rows[at];
     bool judged = row->confirmed + row->cancelled > 0;
