@@ -1,10 +1,12 @@
 // The own pointer: poses into the input, the contact's wrench to the device.
 //
 // Energy. Between two samples the device feels a constant wrench (f, t), so what it did against it
-// is exactly -(f . dx + t . dtheta), dx of the centre of mass. The sum must not fall below zero:
-// the wrench is scaled so that it cannot do so within the next period, by the velocity and the
-// mass. The hand may add to the motion meanwhile and make the sum negative by one sample's worth;
-// later samples repay that first.
+// is exactly -(f . dx + t . dtheta), dx of the centre of mass. What it touches brought f . dy + t .
+// dphi meanwhile, by its own velocity: a block that falls on a hand. The hand may have what it
+// gave, and what was brought in all, where that is above zero: the wrench is scaled so that it
+// cannot get more within the next period, by the velocities and the mass. The hand may add to the
+// motion meanwhile and get more by one sample's worth; later samples repay that first. A correction
+// moves bodies by no velocity, so it brings nothing.
 //
 // The sampled bound: Colgate, Schenkel, "Passivity of a class of sampled-data systems" (1994),
 // for an implicit wall under a zero-order hold: b > K T / 2 + |B|.
@@ -16,7 +18,9 @@
 #include "client-sdk/src/state.h"
 #include "shared/base/vec.h"
 
-#define STRICT 0.999f // of the bound that a limited contact keeps to
+#define STRICT      0.999f // of the bound that a limited contact keeps to
+#define TOUCHED_MAX 32u
+#define TICKS_MAX   4u // that a velocity stands for; after a longer pause the rest brought nothing
 
 void cm_pointer_reset(cm_client_pointer *pointer)
 {
@@ -68,6 +72,54 @@ void cm_pointer_moved(cm_client_pointer *pointer, const carom_pointer_pose *pose
     pointer->pose = *pose;
 }
 
+// Of several bodies the one that brings the least: the world tells the sum of their forces alone.
+static carom_body_id find_touched(const carom_world *world, carom_body_id body, carom_vec3 force,
+                                  carom_vec3 torque, carom_vec3 *linear, carom_vec3 *angular)
+{
+    carom_body_contact contacts[TOUCHED_MAX];
+    carom_body_id found = {0, 0};
+    carom_body_state own, other;
+    double least = 0.0;
+    uint32_t count = carom_body_contacts(world, body, contacts, TOUCHED_MAX);
+    if (count > TOUCHED_MAX || carom_body_get(world, body, &own) != CAROM_OK) {
+        return found;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        carom_body_id id = contacts[i].other_body;
+        carom_vec3 v;
+        if (contacts[i].points == 0 || carom_body_get(world, id, &other) != CAROM_OK ||
+            carom_body_velocity_at(world, id, own.center_of_mass, &v) != CAROM_OK) {
+            continue;
+        }
+        double brings = power(force, torque, v, other.angular_velocity);
+        if (carom_body_id_is_null(found) || brings < least) {
+            found = id;
+            least = brings;
+            *linear = v;
+            *angular = other.angular_velocity;
+        }
+    }
+    return found;
+}
+
+void cm_pointer_carried(cm_client_pointer *pointer, const carom_world *world, carom_body_id body,
+                        carom_vec3 force, carom_vec3 torque, double seconds)
+{
+    carom_vec3 linear = cm_vec(0.0f, 0.0f, 0.0f), angular = linear;
+    carom_body_id touched = {0, 0};
+    if (cm_length_squared(force) + cm_length_squared(torque) > 0.0f) {
+        touched = find_touched(world, body, force, torque, &linear, &angular);
+    }
+    bool again = carom_body_id_equal(touched, pointer->touched);
+    // A force that is constant in a step does its work at the mean of the velocities around it.
+    carom_vec3 v = again ? cm_scale(0.5f, cm_add(linear, pointer->linear)) : linear;
+    carom_vec3 w = again ? cm_scale(0.5f, cm_add(angular, pointer->angular)) : angular;
+    pointer->brought += seconds * power(force, torque, v, w);
+    pointer->touched = touched;
+    pointer->linear = linear;
+    pointer->angular = angular;
+}
+
 // The share of a wrench that can be held for a period and give no more than `energy`. Held at a
 // share s it gives c s + a s^2: c by the present motion, a by the motion that it causes, f^2 T^2 /
 // 2m for a free mass m. If energy is owed, the share that takes the most.
@@ -84,6 +136,11 @@ static double share_of(double a, double c, double energy)
     return share < 0.0 ? 0.0 : (share < 1.0 ? share : 1.0);
 }
 
+double cm_pointer_budget(const cm_client_pointer *pointer)
+{
+    return pointer->energy + (pointer->brought > 0.0 ? pointer->brought : 0.0);
+}
+
 bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *torque)
 {
     const carom_pointer_device *device = &pointer->device;
@@ -94,9 +151,10 @@ bool cm_pointer_hold(cm_client_pointer *pointer, carom_vec3 *force, carom_vec3 *
     double a = 0.0, half = 0.5 * period * period;
     a += mass > 0.0 ? half * (double)cm_length_squared(*force) / mass : 0.0;
     a += inertia > 0.0 ? half * (double)cm_length_squared(*torque) / inertia : 0.0;
-    double c = period * power(*force, *torque, pointer->pose.linear_velocity,
-                              pointer->pose.angular_velocity);
-    double share = share_of(a, c, pointer->energy);
+    double c =
+        power(*force, *torque, pointer->pose.linear_velocity, pointer->pose.angular_velocity);
+    c -= pointer->brought > 0.0 ? power(*force, *torque, pointer->linear, pointer->angular) : 0.0;
+    double share = share_of(a, period * c, cm_pointer_budget(pointer));
     pointer->force = *force = cm_scale((float)share, *force);
     pointer->torque = *torque = cm_scale((float)share, *torque);
     return share < 1.0;
@@ -255,8 +313,16 @@ carom_result carom_client_pointer_wrench(carom_client *client, carom_pointer_wre
     wrench->limited = wrench->limit.limited;
     wrench->force = cm_scale(wrench->limit.scale, wrench->force);
     wrench->torque = cm_scale(wrench->limit.scale, wrench->torque);
+    if (wrench->local) {
+        uint64_t tick = cm_predictor_tick(client->predictor), since = client->pointer.tick;
+        uint64_t ticks = tick > since ? tick - since : 0;
+        ticks = ticks < TICKS_MAX ? ticks : TICKS_MAX;
+        cm_pointer_carried(&client->pointer, client->predictor->world, body, wrench->force,
+                           wrench->torque, (double)ticks / mirror->tick_rate);
+        client->pointer.tick = tick;
+    }
     wrench->withheld = cm_pointer_hold(&client->pointer, &wrench->force, &wrench->torque);
-    wrench->energy = client->pointer.energy;
+    wrench->energy = cm_pointer_budget(&client->pointer);
     wrench->foreign = (float)client->pointer.touch.foreign;
     wrench->corrections = client->pointer.touch.corrections;
     return CAROM_OK;

@@ -386,9 +386,10 @@ CAROM_API void carom_client_stats_get(const carom_client *client, carom_client_s
 // Schenkel, "Passivity of a class of sampled-data systems", American Control Conference 1994.
 //
 // Energy: what the contact has taken from the device is counted, exactly, since the force is held
-// between samples. The contact gives back no more than it took: if it could give more within the
-// next period, the wrench is made smaller, and `withheld` is set. This holds whatever the network,
-// a correction or a solver does. After the passivity observer of B. Hannaford and J.-H. Ryu,
+// between samples, and what the bodies that touch it brought by their own motion: what falls on a
+// hand may push it. The contact gives back no more than that: if it could give more within the next
+// period, the wrench is made smaller, and `withheld` is set. This holds whatever the network, a
+// correction or a solver does. After the passivity observer of B. Hannaford and J.-H. Ryu,
 // "Time-domain passivity control of haptic interfaces", IEEE Transactions on Robotics and
 // Automation 18 (1), 2002.
 //
@@ -430,7 +431,7 @@ typedef struct carom_pointer_wrench {
     float foreign;  ///< of the contact's energy, 0 to 1: corrections put it in; not given back
     uint64_t corrections; ///< that changed the contact, in all
     carom_pointer_limit limit;
-    double energy;        ///< J that the contact took from the device and did not give back
+    double energy;        ///< J that the contact may give: took, or was brought, and did not give
     uint64_t server_tick; ///< of the newest view that told the server's wrench; 0: none yet
     carom_vec3 server_force, server_torque;
 } carom_pointer_wrench;
