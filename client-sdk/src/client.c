@@ -63,8 +63,9 @@ static carom_result refuse(const carom_client_def *def, const char *field, const
 // The field of an unsound module as one of the client's def.
 static carom_result refuse_module(const carom_client_def *def, const carom_error *error)
 {
-    static const char *const fields[] = {"module.abi", "module.name", "module.input_size",
-                                         "module.state_size", "module.public_size"};
+    static const char *const fields[] = {"module.abi",         "module.name",
+                                         "module.input_size",  "module.state_size",
+                                         "module.public_size", "module.buttons"};
     const char *field = "module";
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         field = strcmp(fields[i] + strlen("module."), error->field) == 0 ? fields[i] : field;
@@ -508,8 +509,9 @@ carom_result carom_client_set_input(carom_client *client, const void *bytes, uin
     if (module->check_input != NULL && !module->check_input(input)) {
         return CAROM_ERROR_ARGUMENT;
     }
-    // Behind the pose of a pointer, where the room has pointers.
-    memcpy(client->input + cm_game_input_size(client->mirror->game) - size, input, size);
+    uint8_t *own = cm_client_own_input(client, client->input);
+    cm_buttons_note(&client->buttons, module, own, input);
+    memcpy(own, input, size);
     client->drawn = cm_client_clock_render(&client->clock);
     return CAROM_OK;
 }

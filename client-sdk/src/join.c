@@ -59,6 +59,7 @@ void cm_client_forget_room(carom_client *client)
     cm_interp_free(&client->interp);
     memset(&client->inputs, 0, sizeof client->inputs);
     memset(client->input, 0, sizeof client->input);
+    memset(&client->buttons, 0, sizeof client->buttons);
     cm_pointer_reset(&client->pointer);
 }
 

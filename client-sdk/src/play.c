@@ -136,6 +136,25 @@ static double foresight(carom_client *client, double elapsed)
     return ahead < 0.0 ? 0.0 : (ahead < FORESIGHT_S * rate ? ahead : FORESIGHT_S * rate);
 }
 
+uint8_t *cm_client_own_input(const carom_client *client, uint8_t *input)
+{
+    return input + cm_game_input_size(client->mirror->game) - client->mirror->module->input_size;
+}
+
+// The inputs of ticks, with each edge of a button in one of its own.
+static void log_inputs(carom_client *client, uint64_t first, uint64_t last)
+{
+    uint32_t size = cm_game_input_size(client->mirror->game);
+    for (uint64_t tick = first; tick <= last; tick++) {
+        uint8_t input[CAROM_INPUT_MAX];
+        tick = client->buttons.count > 0 ? tick : last; // all that are left have the same
+        memcpy(input, client->input, sizeof input);
+        cm_buttons_next(&client->buttons, client->mirror->module,
+                        cm_client_own_input(client, input));
+        cm_input_log_set(&client->inputs, tick, input, size);
+    }
+}
+
 // Makes inputs up to the clock's tick, and `ahead` more; returns how many.
 static uint64_t make_inputs(carom_client *client, double ahead)
 {
@@ -149,13 +168,12 @@ static uint64_t make_inputs(carom_client *client, double ahead)
     if (client->input_tick == 0 || made > AHEAD_MAX) {
         client->first_input = tick;
     }
-    uint32_t size = cm_game_input_size(client->mirror->game);
     // The player acted on the view that was drawn then, a frame ago.
     double drawn = client->drawn > 0.0 ? client->drawn : cm_client_clock_render(&client->clock);
     cm_game_put_seen(client->mirror->game, client->input, (double)tick - drawn);
     client->drawn = 0.0;
-    cm_input_log_set(&client->inputs, tick, client->input, size);
     uint64_t first = made > AHEAD_MAX ? tick : tick - made + 1;
+    log_inputs(client, first, tick);
     cm_client_clock_made(&client->clock, first, tick);
     client->input_tick = tick;
     return made;

@@ -12,6 +12,7 @@
 #ifndef CM_CLIENT_STATE_H
 #define CM_CLIENT_STATE_H
 
+#include "client-sdk/src/buttons.h"
 #include "client-sdk/src/clock.h"
 #include "client-sdk/src/events.h"
 #include "client-sdk/src/exact.h"
@@ -81,8 +82,9 @@ struct carom_client {
     float loss;            // share of view packets, over the last 64 or so
     uint64_t arrived;      // tick of the newest view of this update; 0: none
     uint64_t played_us;
-    double gaps[3]; // ticks between the last updates, newest first
-    uint8_t input[CAROM_INPUT_MAX];
+    double gaps[3];                 // ticks between the last updates, newest first
+    uint8_t input[CAROM_INPUT_MAX]; // as it was set last
+    cm_buttons buttons;             // what of it waits for a tick
     double drawn; // tick that was drawn when the input was set since the last one was made; or 0
     cm_input_log inputs;
     cm_client_pointer pointer; // what is rendered to the device; its declaration outlives rooms
@@ -130,6 +132,8 @@ void cm_client_tell_rooms(carom_client *client);
 bool cm_client_send_control(carom_client *client, const cm_control *control);
 
 // play.c
+// The module's own bytes of an input: behind the pose of a pointer, where the room has pointers.
+uint8_t *cm_client_own_input(const carom_client *client, uint8_t *input);
 void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size);
 void cm_client_play(carom_client *client);
 // New values of bodies, after a view or a change.

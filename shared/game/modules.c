@@ -93,6 +93,16 @@ static bool is_module_name(const char *name)
     return length <= CAROM_MODULE_NAME_MAX;
 }
 
+static bool has_buttons_within(const carom_module *module)
+{
+    for (uint32_t i = module->input_size; i < CAROM_INPUT_MAX; i++) {
+        if (module->buttons[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool carom_module_is_valid(const carom_module *module, carom_error *error)
 {
     const struct {
@@ -103,6 +113,7 @@ bool carom_module_is_valid(const carom_module *module, carom_error *error)
         {is_module_name(module->name), "name", "at most 31 characters of a-z, 0-9 and _"},
         {is_source_hash(module->source), "source", "NULL, or 64 hexadecimal digits"},
         {module->input_size <= CAROM_INPUT_MAX, "input_size", "at most 64 bytes"},
+        {has_buttons_within(module), "buttons", "zeros beyond input_size"},
         {module->state_size <= CAROM_MODULE_STATE_MAX && module->state_size % 4u == 0, "state_size",
          "a multiple of 4, at most 65536 bytes"},
         {module->public_size <= CAROM_MODULE_PUBLIC_MAX && module->public_size % 4u == 0,

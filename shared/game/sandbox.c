@@ -204,4 +204,5 @@ const carom_module carom_module_sandbox = {
     .tick = sandbox_tick,
     .check_input = sandbox_check_input,
     .player_body = sandbox_player_body,
+    .buttons = {[8] = BUTTON_HOLD | BUTTON_JUMP},
 };

@@ -416,4 +416,5 @@ static carom_body_id player_body(const carom_game *game, uint32_t player)
 CAROM_MODULE(race, .version = 1, .input_size = RACE_INPUT_SIZE, .state_size = sizeof(state),
              .public_size = sizeof(race_public), .configure = configure, .may_join = may_join,
              .start = start, .join = join, .leave = leave, .tick = tick, .contact = contact,
-             .check_input = check_input, .player_body = player_body, .bot = race_bot);
+             .check_input = check_input, .player_body = player_body, .bot = race_bot,
+             .buttons = {[2] = RACE_BACK});

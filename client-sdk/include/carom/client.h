@@ -224,8 +224,10 @@ CAROM_API carom_reason carom_client_get_reason(const carom_client *client);
 // Input of the player --------------------------------------------------------------------------
 
 /// The input used for every tick from now on, until set again (zeros at first); exactly the
-/// module's input_size bytes. CAROM_ERROR_STATE before the room is joined; CAROM_ERROR_ARGUMENT for
-/// another size, or where the module's check_input refuses the bytes: the input set before stays.
+/// module's input_size bytes. May be set several times between two updates: of what the module
+/// names as `buttons` each press and release gets a tick of its own. CAROM_ERROR_STATE before the
+/// room is joined; CAROM_ERROR_ARGUMENT for another size, or where the module's check_input refuses
+/// the bytes: the input set before stays.
 CAROM_API carom_result carom_client_set_input(carom_client *client, const void *bytes,
                                               uint32_t size);
 /// Lets the module's bot (game.h) choose, and sets that input; `random`: another number each time.

@@ -145,6 +145,12 @@ typedef struct carom_module {
     /// contact, a bump, a landing; two of them within it may be taken for each other. Called by
     /// clients alone. NULL: 0, another tick is another event.
     uint32_t (*event_tolerance)(uint32_t kind);
+    /// Bits of an input that are buttons: {[2] = 1} is bit 0 of byte 2; zeros beyond input_size. A
+    /// client gives each change of one a tick of its own, so that what was pressed and released
+    /// between two ticks, or within a frame, is down for one tick, and what was released and
+    /// pressed again is up for one. At most two presses wait. Other bits, axes, are taken as they
+    /// were set last. Read by clients alone; zeros: a tick has the input that was set last.
+    uint8_t buttons[CAROM_INPUT_MAX];
 } carom_module;
 
 /// True if the module's table is valid; false with the field and what it should be in `error`
