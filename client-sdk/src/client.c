@@ -467,6 +467,7 @@ void carom_client_update(carom_client *client, uint64_t now_us)
     }
     if (client->mirror != NULL) {
         cm_client_clock_advance(&client->clock, client->now_us);
+        (void)cm_client_begin_prediction(client);
     }
     receive(client);
     check_silence(client);

@@ -203,6 +203,9 @@ void cm_client_confirmed(carom_client *client, const cm_control *control)
         cm_client_end(client, CAROM_REASON_MALFORMED);
         return;
     }
+    if (!cm_client_begin_prediction(client)) {
+        return;
+    }
     if (client->exact.have - client->exact.used > WAITING_MAX && !cm_exact_step_all(client)) {
         return;
     }

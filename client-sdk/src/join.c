@@ -76,6 +76,29 @@ static void forget_epoch(carom_client *client)
     client->stats.server_tick = 0;
 }
 
+bool cm_client_begin_prediction(carom_client *client)
+{
+    const carom_client_def *def = &client->def;
+    const cm_mirror *mirror = client->mirror;
+    if (client->predictor != NULL || mirror == NULL || !(def->predict || mirror->exact)) {
+        return true;
+    }
+    cm_predictor *predictor =
+        cm_predictor_create(&def->allocator, mirror, &client->interp, &client->inputs);
+    if (predictor == NULL) {
+        cm_client_end(client, CAROM_REASON_SCENE_REFUSED);
+        return false;
+    }
+    predictor->events = &client->events;
+    predictor->touch = &client->pointer.touch;
+    predictor->budget_us = def->predict_budget_us;
+    predictor->cost_ns = def->predict_cost_ns > 0 ? def->predict_cost_ns : predictor->cost_ns;
+    predictor->smoothing_s = def->smoothing_s;
+    predictor->snap_m = def->snap_distance;
+    client->predictor = predictor;
+    return true;
+}
+
 static void welcome(carom_client *client, const cm_control *control)
 {
     bool expected = client->mirror != NULL ? control->epoch != client->mirror->epoch
@@ -100,21 +123,6 @@ static void welcome(carom_client *client, const cm_control *control)
     client->interp.snap_m = client->def.snap_distance;
     if (client->def.body_changed != NULL) {
         built = built && cm_body_watch_begin(&client->watch, allocator, client->mirror->slots);
-    }
-    if (built && (client->def.predict || client->mirror->exact)) {
-        client->predictor =
-            cm_predictor_create(allocator, client->mirror, &client->interp, &client->inputs);
-        built = client->predictor != NULL;
-    }
-    if (client->predictor != NULL) {
-        client->predictor->events = &client->events;
-        client->predictor->touch = &client->pointer.touch;
-        client->predictor->budget_us = client->def.predict_budget_us;
-        if (client->def.predict_cost_ns > 0) {
-            client->predictor->cost_ns = client->def.predict_cost_ns;
-        }
-        client->predictor->smoothing_s = client->def.smoothing_s;
-        client->predictor->snap_m = client->def.snap_distance;
     }
     if (!built) {
         cm_client_end(client, CAROM_REASON_SCENE_REFUSED);

@@ -104,7 +104,8 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     client->stats.view_packets++;
     note_loss(client, client->stats.view_packets > 1 ? lost : client->mirror->lost);
     note_lead(client, &header);
-    if (header.relay_size > 0 && !cm_exact_step_all(client)) {
+    if (header.relay_size > 0 &&
+        (!cm_client_begin_prediction(client) || !cm_exact_step_all(client))) {
         return; // it may be coded against what they hold
     }
     if (header.relay_size > 0 && client->predictor != NULL &&

@@ -119,6 +119,9 @@ void cm_client_apply_ticket(carom_client *client, const cm_control *welcome);
 const carom_game *cm_client_drawn_game(const carom_client *client);
 
 // join.c
+// The prediction's world is as large as the mirror's: it is made by the update after the welcome's,
+// or when something comes that needs it. False: the connection ended, since memory is short.
+bool cm_client_begin_prediction(carom_client *client);
 bool cm_client_hello(carom_client *client, cm_transport *link);
 void cm_client_handle(carom_client *client, const cm_control *control);
 // True where the message belongs to a keyframe that comes in parts, by the link or by the second

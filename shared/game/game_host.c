@@ -34,7 +34,7 @@ static carom_game *game_allocate(const carom_module *module, const carom_world_d
         return NULL;
     }
     char *base = block + (WORLD_ALIGNMENT - (uintptr_t)block % WORLD_ALIGNMENT);
-    memset(base, 0, total - WORLD_ALIGNMENT);
+    memset(base, 0, total - WORLD_ALIGNMENT - world_size); // the world clears its own
     carom_game *game = (carom_game *)base;
     memcpy(base + sizeof(carom_game), &block, sizeof block); // what destroy has to release
     game->module = module;

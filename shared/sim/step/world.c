@@ -316,7 +316,8 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     header.room.direct_rows = header.state.direct_rows;
     header.room.segments = header.state.segments;
     header.pointers = cm_solver_of(header.state.solver)->pointers;
-    memset(memory, 0, needed);
+    // Scratch is whatever it is: no step reads what it has not written.
+    memset(memory, 0, header.offset.scratch);
     memcpy(memory, &header, sizeof header);
     *world = (carom_world *)memory;
     return CAROM_OK;
