@@ -86,10 +86,14 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     mirror->durable_tick = welcome->durable_tick;
     mirror->slots = carom_world_limits(mirror->world).bodies;
     mirror->bodies = cm_memory_take(mirror->allocator, mirror->slots * sizeof *mirror->bodies);
+    mirror->joints = carom_world_limits(mirror->world).joints;
+    size_t joints = mirror->joints > 0 ? mirror->joints : 1;
+    mirror->drive_ticks = cm_memory_take(mirror->allocator, joints * sizeof *mirror->drive_ticks);
     mirror->changed = cm_memory_take(mirror->allocator, mirror->slots * sizeof *mirror->changed);
     mirror->entries =
         cm_memory_take(mirror->allocator, CM_VIEW_ENTRIES_MAX * sizeof *mirror->entries);
-    if (mirror->bodies == NULL || mirror->changed == NULL || mirror->entries == NULL) {
+    if (mirror->bodies == NULL || mirror->drive_ticks == NULL || mirror->changed == NULL ||
+        mirror->entries == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
     }
     if (mirror->exact) { // nothing but the keyframe says what is
@@ -137,6 +141,7 @@ void cm_mirror_destroy(cm_mirror *mirror)
         cm_scene_free(mirror->scene);
     }
     cm_memory_give(allocator, mirror->bodies);
+    cm_memory_give(allocator, mirror->drive_ticks);
     cm_memory_give(allocator, mirror->changed);
     cm_memory_give(allocator, mirror->entries);
     cm_memory_give(allocator, mirror);
@@ -243,9 +248,29 @@ void cm_mirror_ack(const cm_mirror *mirror, cm_input_packet *packet)
 
 // Values -------------------------------------------------------------------------------------
 
+// The joint is the one that was told of, and no newer view told of it.
+static void apply_drive(cm_mirror *mirror, uint32_t slot, uint32_t generation,
+                        const cm_view_body *drive, uint32_t tick)
+{
+    if (slot >= mirror->joints || tick < mirror->drive_ticks[slot]) {
+        return;
+    }
+    carom_joint_id id = carom_world_joint_at(mirror->world, slot);
+    carom_joint_drives drives = cm_view_drive_get(drive);
+    // A drive that no joint of its type may have is passed over, as that of a joint not yet here.
+    if ((id.generation & 3u) == (generation & 3u) &&
+        carom_joint_put_drives(mirror->world, id, &drives) == CAROM_OK) {
+        mirror->drive_ticks[slot] = tick;
+    }
+}
+
 static void apply(cm_mirror *mirror, uint32_t index, uint32_t generation, const cm_view_body *body,
                   uint32_t tick)
 {
+    if (index >= CM_VIEW_DRIVES) {
+        apply_drive(mirror, index - CM_VIEW_DRIVES, generation, body, tick);
+        return;
+    }
     if (index >= mirror->slots) {
         return;
     }
@@ -351,6 +376,21 @@ static void catch_up(cm_mirror *mirror, carom_body_id id, uint64_t since)
     }
 }
 
+// The same of joints that a frame brought as they were at tick `since`.
+static void catch_up_drives(cm_mirror *mirror, uint64_t since)
+{
+    for (uint32_t i = 0; i < CM_MIRROR_PACKETS; i++) {
+        const cm_stored_packet *packet = &mirror->packets[i];
+        for (uint32_t k = packet->count; packet->used && packet->tick >= since && k-- > 0;) {
+            const cm_stored_entry *entry = &packet->entries[k];
+            if (entry->index < CM_VIEW_DRIVES) {
+                break;
+            }
+            apply(mirror, entry->index, entry->generation, &entry->body, packet->tick);
+        }
+    }
+}
+
 bool cm_mirror_change(cm_mirror *mirror, const cm_control *change)
 {
     mirror->changed_count = 0;
@@ -379,6 +419,10 @@ bool cm_mirror_change(cm_mirror *mirror, const cm_control *change)
         catch_up(mirror, id, change->tick);
     }
     // After the bodies that its joints hold.
-    return change->frame.size == 0 || carom_world_decode_settings(mirror->world, change->frame.data,
-                                                                  change->frame.size) == CAROM_OK;
+    if (change->frame.size > 0 && carom_world_decode_settings(mirror->world, change->frame.data,
+                                                              change->frame.size) != CAROM_OK) {
+        return false;
+    }
+    catch_up_drives(mirror, change->tick);
+    return true;
 }

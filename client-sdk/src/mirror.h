@@ -22,7 +22,7 @@ typedef struct cm_mirror_body {
     bool known;
 } cm_mirror_body;
 
-// One body as one packet brought it.
+// One body, or one drive, as one packet brought it.
 typedef struct cm_stored_entry {
     uint32_t index;
     uint32_t generation; // low 2 bits
@@ -50,6 +50,8 @@ typedef struct cm_mirror {
     uint32_t tick_rate, view_rate, input_rate;
     uint32_t slots; // capacity of `bodies`
     cm_mirror_body *bodies;
+    uint32_t joints;       // slots
+    uint32_t *drive_ticks; // of each joint: of the newest view that told what drives it
     uint64_t keyframe_tick;
     uint64_t newest_tick; // of the views received
     uint64_t public_tick;

@@ -74,8 +74,10 @@ cm_predictor *cm_predictor_create(const carom_allocator *allocator, const cm_mir
                                                  : CM_PREDICT_TICKS;
     p->structure = mirror->structure;
     p->slots = cm_memory_take(allocator, mirror->slots * sizeof *p->slots);
+    size_t joints = mirror->joints > 0 ? mirror->joints : 1;
+    p->drive_doubts = cm_memory_take(allocator, joints * sizeof *p->drive_doubts);
     p->near = cm_memory_take(allocator, mirror->slots * sizeof *p->near);
-    if (p->slots == NULL || p->near == NULL ||
+    if (p->slots == NULL || p->drive_doubts == NULL || p->near == NULL ||
         cm_game_create(mirror->scene, mirror->module, cm_game_seed(mirror->game), allocator,
                        &p->game) != CAROM_OK) {
         cm_predictor_destroy(p);
@@ -107,6 +109,7 @@ void cm_predictor_destroy(cm_predictor *p)
     if (p->game != NULL) {
         cm_game_destroy(p->game);
     }
+    cm_memory_give(allocator, p->drive_doubts);
     cm_memory_give(allocator, p->near);
     cm_memory_give(allocator, p->slots);
     cm_memory_give(allocator, p);

@@ -113,7 +113,8 @@ typedef struct cm_predictor {
     uint64_t relayed;          // of the newest view whose relay was read
     double render;             // tick at which the others are shown, set by the client
     cm_predict_slot *slots;
-    uint32_t ring; // of shown, and states kept
+    uint32_t *drive_doubts; // of each joint, as doubt_tick: whether it is driven as in the mirror
+    uint32_t ring;          // of shown, and states kept
     cm_shown shown[CM_PREDICT_TICKS];
     cm_predict_stats stats;
 } cm_predictor;

@@ -459,12 +459,19 @@ static void block(cm_predictor *p, carom_body_id id, bool blocked, uint64_t newe
     put(p, id, cm_predictor_tick(p));
 }
 
+// In doubt since that tick: for long enough.
+static bool is_long(const cm_predictor *p, uint32_t since)
+{
+    uint32_t ticks = (uint32_t)cm_predictor_tick(p) - since;
+    return (float)ticks >= DOUBT_S * (float)p->mirror->tick_rate;
+}
+
 // True if the server says so for long enough, or with this view.
 static bool is_certain(const cm_predictor *p, cm_predict_slot *slot, bool news)
 {
     uint32_t tick = (uint32_t)cm_predictor_tick(p);
     slot->doubt_tick = slot->doubt_tick > 0 ? slot->doubt_tick : tick;
-    return news || (float)(tick - slot->doubt_tick) >= DOUBT_S * (float)p->mirror->tick_rate;
+    return news || is_long(p, slot->doubt_tick);
 }
 
 static tolerance allowed_of(const cm_predictor *p, const cm_view_pose *pose, bool own, bool news,
@@ -563,6 +570,28 @@ static bool compare(cm_predictor *p, carom_body_id own, uint64_t newest)
     return corrected;
 }
 
+// The drives of the joints; true where one was predicted otherwise. A drive that this very view
+// tells counts at once; an older one if it differs for a while: a newer one may be lost.
+static bool compare_drives(cm_predictor *p)
+{
+    uint32_t tick = (uint32_t)cm_predictor_tick(p), slots = carom_world_joint_slots(p->world);
+    bool corrected = false;
+    for (uint32_t i = 0; i < slots && i < p->mirror->joints; i++) {
+        uint32_t *doubt = &p->drive_doubts[i];
+        carom_joint_id id = carom_world_joint_at(p->world, i);
+        carom_joint_drives theirs, ours;
+        bool differs = carom_joint_get_drives(p->mirror->world, id, &theirs) == CAROM_OK &&
+                       carom_joint_get_drives(p->world, id, &ours) == CAROM_OK &&
+                       memcmp(&theirs, &ours, sizeof ours) != 0;
+        *doubt = !differs ? 0 : *doubt > 0 ? *doubt : tick;
+        if (differs && (p->mirror->drive_ticks[i] == tick || is_long(p, *doubt))) {
+            *doubt = 0;
+            corrected = carom_joint_put_drives(p->world, id, &theirs) == CAROM_OK || corrected;
+        }
+    }
+    return corrected;
+}
+
 // The module's public state at the view's tick; true where it was predicted differently.
 static bool compare_public(cm_predictor *p)
 {
@@ -621,6 +650,7 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     if (p->rebuild) {
         return false; // it spawned or destroyed what the server did not
     }
+    corrected = compare_drives(p) || corrected;
     corrected = compare_public(p) || corrected;
     if (p->rounds % MEMBER_ROUNDS == 0) {
         corrected = choose_near(p, own, ahead, newest) || corrected;

@@ -18,7 +18,9 @@ size_t cm_encoder_head_bytes(const cm_view_header *header)
 uint32_t cm_encoder_worst_bits(const cm_view_config *config, const cm_view_body *baseline,
                                cm_encoder_body *body)
 {
-    body->code = cm_view_encode(config, baseline, &body->entry.body);
+    body->code = body->entry.index < CM_VIEW_DRIVES
+                     ? cm_view_encode(config, baseline, &body->entry.body)
+                     : cm_view_drive_encode(baseline, &body->entry.body);
     return body->code.count + ENTRY_BITS;
 }
 

@@ -23,41 +23,31 @@ void cm_frame_free(cm_frame *frame)
 }
 
 // A room that was rewound may have fewer slots: joints that were sent beyond them no longer exist.
-static cm_announced_joint identify(const carom_world *world, uint32_t slot)
+static uint64_t identify(const carom_world *world, uint32_t slot)
 {
-    cm_announced_joint now = {0, 0};
-    if (slot < carom_world_joint_slots(world)) {
-        cm_joint_identify(world, slot, &now.kind, &now.drive);
-    }
-    return now;
+    return slot < carom_world_joint_slots(world) ? cm_joint_identify(world, slot) : 0;
 }
 
-bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint64_t tick,
-                      uint32_t *changed, uint32_t *count)
+bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint32_t *changed,
+                      uint32_t *count)
 {
-    bool drives = tick - frame->drives_tick >= CM_FRAME_DRIVES; // a room that went back: at once
     uint32_t slots = carom_world_joint_slots(world);
     slots = slots > frame->slots ? slots : frame->slots;
     *count = 0;
     for (uint32_t i = 0; i < slots && i < frame->capacity; i++) {
-        const cm_announced_joint now = identify(world, i), *sent = &frame->announced[i];
-        if (now.kind != sent->kind || (drives && now.drive != sent->drive)) {
+        if (identify(world, i) != frame->announced[i]) {
             changed[(*count)++] = i;
         }
     }
     return *count > 0 || cm_settings_identify(world) != frame->settings;
 }
 
-void cm_frame_sent(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
+void cm_frame_sent(cm_frame *frame, const carom_world *world, const uint32_t *joints,
                    uint32_t count)
 {
     frame->settings = cm_settings_identify(world);
     for (uint32_t i = 0; i < count; i++) {
-        cm_announced_joint now = identify(world, joints[i]), *sent = &frame->announced[joints[i]];
-        if (now.kind == sent->kind) {
-            frame->drives_tick = tick; // it was sent because of its drive alone
-        }
-        *sent = now;
+        frame->announced[joints[i]] = identify(world, joints[i]);
         frame->slots = joints[i] < frame->slots ? frame->slots : joints[i] + 1;
     }
 }
@@ -70,7 +60,7 @@ void cm_frame_forget(cm_frame *frame, const carom_world *world, uint32_t body)
         if (carom_joint_get(world, joint, &state) == CAROM_OK &&
             (state.body_b.index == body ||
              (!carom_body_id_is_null(state.body_a) && state.body_a.index == body))) {
-            frame->announced[i].kind = 0;
+            frame->announced[i] = 0;
         }
     }
 }

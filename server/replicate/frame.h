@@ -5,31 +5,23 @@
 
 #include "carom/world.h"
 
-typedef struct cm_announced_joint {
-    uint64_t kind;  // hash of the joint; 0: to be sent
-    uint64_t drive; // hash of its drive
-} cm_announced_joint;
-
 typedef struct cm_frame {
-    uint32_t capacity;    // joint slots
-    uint32_t slots;       // that were sent, at most
-    uint64_t drives_tick; // when drives alone were sent last
+    uint32_t capacity; // joint slots
+    uint32_t slots;    // that were sent, at most
     uint64_t settings;
-    cm_announced_joint *announced;
+    uint64_t *announced; // of each slot, a hash of the joint; 0: to be sent
 } cm_frame;
 
 bool cm_frame_init(cm_frame *frame, const carom_world *world);
 void cm_frame_free(cm_frame *frame);
 
 // Writes the slots of joints that differ from those sent, ascending, into `changed` (room for
-// capacity); joints that a rewind removed are among them. True if there is anything to send. The
-// drive of a joint (velocities, targets, their limits) may change with every tick: that alone is
-// sent at most every CM_FRAME_DRIVES ticks.
-#define CM_FRAME_DRIVES 16u
-bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint64_t tick,
-                      uint32_t *changed, uint32_t *count);
+// capacity); joints that a rewind removed are among them. What drives a joint makes no other joint
+// of it: that is in the views. True if there is anything to send.
+bool cm_frame_changes(const cm_frame *frame, const carom_world *world, uint32_t *changed,
+                      uint32_t *count);
 // Notes that the settings, and these of the changed joints, were sent as they are.
-void cm_frame_sent(cm_frame *frame, const carom_world *world, uint64_t tick, const uint32_t *joints,
+void cm_frame_sent(cm_frame *frame, const carom_world *world, const uint32_t *joints,
                    uint32_t count);
 // A client that is sent a body again loses the body's joints, so they are marked to be sent again.
 void cm_frame_forget(cm_frame *frame, const carom_world *world, uint32_t body);

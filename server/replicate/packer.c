@@ -41,7 +41,7 @@ static uint32_t choose(cm_packer_view *view, size_t bytes, cm_encoder_body chose
         const cm_candidate *best = &view->queue.heap[0];
         const cm_known_body *known = &view->known[best->slot];
         cm_view_entry *entry = &chosen[count].entry;
-        entry->index = best->slot;
+        entry->index = cm_snapshot_index(view->snapshot, best->slot);
         entry->generation = known->generation;
         entry->body = cm_known_body_value(view->snapshot, best->slot, known->near || best->is_own);
         const cm_view_body *baseline =
@@ -78,18 +78,19 @@ cm_sent_packet *cm_packer_fill(cm_packer *packer, cm_packer_view *view, bool fir
     }
     cm_encoder encoder;
     view->header.sequence = (uint16_t)packet->sequence;
+    view->header.has_drives = count > 0 && chosen[count - 1].entry.index >= CM_VIEW_DRIVES;
     cm_encoder_begin(&encoder, &view->header, bytes, most);
     for (uint32_t i = 0; i < count; i++) {
         const cm_view_entry *entry = &chosen[i].entry;
-        cm_known_body *known = &view->known[entry->index];
+        uint32_t row = cm_snapshot_row(view->snapshot, entry->index);
+        cm_known_body *known = &view->known[row];
         cm_encoder_put(&encoder, &chosen[i]);
         packer->entries++;
         packer->burst -= packer->burst > 0;
         packer->unbased += entry->baseline_age == 0;
         packer->resent += cm_known_body_was_sent(known, &entry->body);
         cm_known_body_sent(known, &entry->body, packet->sequence);
-        packet->entries[packet->count++] =
-            (cm_packet_entry){entry->index, entry->generation, entry->body};
+        packet->entries[packet->count++] = (cm_packet_entry){row, entry->generation, entry->body};
     }
     *size = (uint32_t)cm_encoder_end(&encoder);
     packer->tokens -= (int64_t)(*size + CM_PACKET_OVERHEAD) * (int64_t)packer->tick_rate;

@@ -25,7 +25,7 @@ typedef struct cm_packer {
 typedef struct cm_packer_view {
     const cm_snapshot *snapshot;
     const cm_view_config *config;
-    cm_known_body *known; // by slot
+    cm_known_body *known; // by row
     cm_sent_packets *packets;
     cm_priority_queue queue; // ordered
     cm_view_header header;   // of the next packet, but for its sequence

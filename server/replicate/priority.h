@@ -6,7 +6,7 @@
 #include "server/replicate/interest.h"
 
 typedef struct cm_candidate {
-    uint32_t slot;
+    uint32_t slot; // row of the snapshot
     bool is_own;
     float priority;
 } cm_candidate;

@@ -58,7 +58,8 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     p->def.budget_kbit = p->def.budget_kbit > 0 ? p->def.budget_kbit : replication.budget_kbit;
     p->rate_permille = 1000;
     const carom_world *world = cm_room_world(room);
-    bool made = cm_snapshot_init(&p->snapshot, carom_world_limits(world).bodies);
+    const carom_limits limits = carom_world_limits(world);
+    bool made = cm_snapshot_init(&p->snapshot, limits.bodies, limits.joints);
     if (made && replication.sync_inputs) {
         p->welcomes.confirmed = true;
         made = cm_confirmed_stream_init(&p->confirmed, tick_rate);
@@ -166,7 +167,7 @@ static bool begin_replica(cm_publisher *p, const cm_client *client,
                           const cm_snapshot_moment *moment)
 {
     cm_viewer *v = &p->viewers.of[client->session.player];
-    cm_replica_def def = {.slots = p->snapshot.capacity,
+    cm_replica_def def = {.rows = cm_snapshot_rows(&p->snapshot),
                           .tick_rate = p->terms.tick_rate,
                           .view_rate = p->terms.view_rate,
                           .budget_kbit = p->def.budget_kbit,
@@ -341,6 +342,9 @@ static void publish_changes(cm_publisher *p, const carom_world *world, const cm_
         }
         for (uint32_t i = 0; i < changes->spawned_count && replica != NULL; i++) {
             cm_replica_changed(replica, &p->snapshot, changes->spawned[i]);
+        }
+        for (uint32_t i = 0; i < changes->joint_count && replica != NULL; i++) {
+            cm_replica_changed(replica, &p->snapshot, p->snapshot.capacity + changes->joints[i]);
         }
     }
 }

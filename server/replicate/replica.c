@@ -34,8 +34,8 @@ cm_replica *cm_replica_create(const cm_replica_def *def)
     replica->def = *def;
     replica->interest = (cm_interest){.radius = def->interest_radius, .predict = def->predict};
     replica->packer = (cm_packer){.tick_rate = def->tick_rate, .budget_kbit = def->budget_kbit};
-    replica->known = calloc(def->slots, sizeof *replica->known);
-    replica->candidates = calloc(def->slots, sizeof *replica->candidates);
+    replica->known = calloc(def->rows, sizeof *replica->known);
+    replica->candidates = calloc(def->rows, sizeof *replica->candidates);
     if (replica->known == NULL || replica->candidates == NULL) {
         cm_replica_destroy(replica);
         return NULL;
@@ -54,21 +54,21 @@ void cm_replica_destroy(cm_replica *replica)
     free(replica);
 }
 
-void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot)
+void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t row)
 {
-    CM_ASSERT(slot < replica->def.slots);
-    cm_known_body_changed(&replica->known[slot], snapshot, slot);
+    CM_ASSERT(row < replica->def.rows);
+    cm_known_body_changed(&replica->known[row], snapshot, row);
 }
 
 void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
                       const cm_snapshot_moment *moment)
 {
-    CM_ASSERT(moment == NULL || moment->slots == replica->def.slots);
-    for (uint32_t slot = 0; slot < replica->def.slots; slot++) {
-        cm_replica_changed(replica, snapshot, slot);
-        if (moment != NULL && replica->known[slot].state == CM_KNOWN_EXACT &&
-            moment->version[slot] != snapshot->version[slot]) {
-            replica->known[slot].state = CM_KNOWN_UNSURE;
+    CM_ASSERT(moment == NULL || moment->rows == replica->def.rows);
+    for (uint32_t row = 0; row < replica->def.rows; row++) {
+        cm_replica_changed(replica, snapshot, row);
+        if (moment != NULL && replica->known[row].state == CM_KNOWN_EXACT &&
+            moment->version[row] != snapshot->version[row]) {
+            replica->known[row].state = CM_KNOWN_UNSURE;
         }
     }
     replica->packer.last_tick = snapshot->tick;
@@ -117,7 +117,7 @@ uint32_t cm_replica_ack(cm_replica *replica, uint16_t sequence, uint32_t bits)
     return count;
 }
 
-// The body has something to be sent: it joins the candidates.
+// The row has something to be sent: it joins the candidates.
 static bool is_candidate(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot,
                          cm_candidate *candidate)
 {
@@ -127,7 +127,7 @@ static bool is_candidate(cm_replica *replica, const cm_snapshot *snapshot, uint3
         return false;
     }
     cm_relation relation = cm_interest_relate(&replica->interest, snapshot, slot, known->near);
-    known->near = relation.near;
+    known->near = relation.near || slot >= snapshot->capacity; // a drive is told whole
     if (!relation.seen) {
         return false;
     }
@@ -150,6 +150,11 @@ static cm_priority_queue gather(cm_replica *replica, const cm_snapshot *snapshot
     cm_priority_queue queue = {.heap = replica->candidates};
     for (uint32_t slot = 0; slot < snapshot->slots; slot++) {
         queue.count += is_candidate(replica, snapshot, slot, &queue.heap[queue.count]);
+    }
+    // A client that does not simulate has no use for drives.
+    for (uint32_t slot = 0; slot < snapshot->joints && replica->def.predict; slot++) {
+        queue.count +=
+            is_candidate(replica, snapshot, snapshot->capacity + slot, &queue.heap[queue.count]);
     }
     cm_priority_order(&queue);
     return queue;

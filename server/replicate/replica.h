@@ -18,7 +18,7 @@
 typedef struct cm_replica cm_replica;
 
 typedef struct cm_replica_def {
-    uint32_t slots; // of bodies
+    uint32_t rows; // of the snapshot
     uint32_t tick_rate, view_rate;
     uint32_t budget_kbit;
     float interest_radius; // m, 0: everything
@@ -50,9 +50,9 @@ void cm_replica_destroy(cm_replica *replica);
 // those of that earlier tick, and was sent which bodies came and went since.
 void cm_replica_begin(cm_replica *replica, const cm_snapshot *snapshot,
                       const cm_snapshot_moment *moment);
-// A world change was sent: these slots are as in the snapshot (a body, or none). A body that came
+// A world change was sent: this row is as in the snapshot (a body or joint, or none). What came
 // again under the id that it had is sent once more: an older view on its way may still change it.
-void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t slot);
+void cm_replica_changed(cm_replica *replica, const cm_snapshot *snapshot, uint32_t row);
 // Applies the acks of the client's newest input packet: the view packet `sequence` and, for each
 // bit i of `bits`, the one 1 + i before it. Returns the number of new acks; an ack of a packet that
 // was never sent, was acked before or is CM_SENT_PACKETS old changes nothing.

@@ -9,7 +9,7 @@
 #define CM_SENT_PACKETS 128u // newest ones, to which an ack may refer
 
 typedef struct cm_packet_entry {
-    uint32_t slot, generation;
+    uint32_t slot, generation; // slot: the row of the snapshot
     cm_view_body body;
 } cm_packet_entry;
 

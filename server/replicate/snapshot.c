@@ -29,18 +29,20 @@ carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, c
     return result;
 }
 
-bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity)
+bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity, uint32_t joint_capacity)
 {
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->capacity = capacity;
-    snapshot->generation = calloc(capacity, sizeof *snapshot->generation);
+    snapshot->joint_capacity = joint_capacity;
+    uint32_t rows = cm_snapshot_rows(snapshot);
+    snapshot->generation = calloc(rows, sizeof *snapshot->generation);
     snapshot->kind = calloc(capacity, sizeof *snapshot->kind);
     snapshot->links = calloc(capacity, sizeof *snapshot->links);
-    snapshot->version = calloc(capacity, sizeof *snapshot->version);
-    snapshot->bodies = calloc(capacity, sizeof *snapshot->bodies);
-    snapshot->positions = calloc(capacity, sizeof *snapshot->positions);
-    snapshot->speeds = calloc(capacity, sizeof *snapshot->speeds);
-    snapshot->steered = calloc(capacity, sizeof *snapshot->steered);
+    snapshot->version = calloc(rows, sizeof *snapshot->version);
+    snapshot->bodies = calloc(rows, sizeof *snapshot->bodies);
+    snapshot->positions = calloc(rows, sizeof *snapshot->positions);
+    snapshot->speeds = calloc(rows, sizeof *snapshot->speeds);
+    snapshot->steered = calloc(rows, sizeof *snapshot->steered);
     return snapshot->generation != NULL && snapshot->kind != NULL && snapshot->links != NULL &&
            snapshot->version != NULL && snapshot->bodies != NULL && snapshot->positions != NULL &&
            snapshot->speeds != NULL && snapshot->steered != NULL;
@@ -57,6 +59,12 @@ void cm_snapshot_free(cm_snapshot *snapshot)
     free(snapshot->speeds);
     free(snapshot->steered);
     memset(snapshot, 0, sizeof *snapshot);
+}
+
+static void raise_version(cm_snapshot *snapshot, uint32_t row)
+{
+    snapshot->version[row]++;
+    snapshot->version[row] += snapshot->version[row] == 0;
 }
 
 // One slot, with the body that lives there; null: none does.
@@ -77,8 +85,44 @@ static void take_slot(cm_snapshot *snapshot, const cm_view_config *config, const
     if (generation != id.generation || snapshot->version[slot] == 0 ||
         kind != snapshot->kind[slot] || links != snapshot->links[slot] ||
         memcmp(&before, &snapshot->bodies[slot], sizeof before) != 0) {
-        snapshot->version[slot]++;
-        snapshot->version[slot] += snapshot->version[slot] == 0;
+        raise_version(snapshot, slot);
+    }
+}
+
+static void take_drive(cm_snapshot *snapshot, const carom_world *world, uint32_t slot)
+{
+    uint32_t row = snapshot->capacity + slot, generation = snapshot->generation[row];
+    carom_joint_id id = carom_world_joint_at(world, slot);
+    carom_joint_drives drives;
+    carom_joint_state joint;
+    carom_body_state body;
+    bool lives = carom_joint_get_drives(world, id, &drives) == CAROM_OK;
+    snapshot->generation[row] = lives ? id.generation : 0;
+    if (!lives) {
+        return;
+    }
+    cm_view_body drive = cm_view_drive_make(&drives);
+    if (generation == id.generation && memcmp(&drive, &snapshot->bodies[row], sizeof drive) == 0) {
+        return;
+    }
+    snapshot->bodies[row] = drive;
+    raise_version(snapshot, row);
+    if (carom_joint_get(world, id, &joint) == CAROM_OK &&
+        carom_body_get(world, joint.body_b, &body) == CAROM_OK) {
+        snapshot->positions[row] = body.position;
+        snapshot->speeds[row] = cm_length(body.linear_velocity);
+    }
+}
+
+static void take_drives(cm_snapshot *snapshot, const carom_world *world)
+{
+    uint32_t before = snapshot->joints, now = carom_world_joint_slots(world);
+    snapshot->joints = now < snapshot->joint_capacity ? now : snapshot->joint_capacity;
+    for (uint32_t slot = 0; slot < snapshot->joints; slot++) {
+        take_drive(snapshot, world, slot);
+    }
+    for (uint32_t slot = snapshot->joints; slot < before; slot++) {
+        snapshot->generation[snapshot->capacity + slot] = 0;
     }
 }
 
@@ -114,6 +158,7 @@ void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
     }
     snapshot->slots = slots;
     note_steered(snapshot, game, present);
+    take_drives(snapshot, world);
 
     uint32_t size = 0;
     const uint8_t *bytes = cm_game_public(game, &size);
@@ -134,13 +179,13 @@ void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
 
 bool cm_snapshot_moment_capture(cm_snapshot_moment *moment, const cm_snapshot *snapshot)
 {
-    *moment = (cm_snapshot_moment){.slots = snapshot->capacity,
+    *moment = (cm_snapshot_moment){.rows = cm_snapshot_rows(snapshot),
                                    .public_version = snapshot->public_version};
-    moment->version = malloc(snapshot->capacity * sizeof *moment->version);
+    moment->version = malloc(moment->rows * sizeof *moment->version);
     if (moment->version == NULL) {
         return false;
     }
-    memcpy(moment->version, snapshot->version, snapshot->capacity * sizeof *moment->version);
+    memcpy(moment->version, snapshot->version, moment->rows * sizeof *moment->version);
     return true;
 }
 

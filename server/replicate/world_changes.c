@@ -22,9 +22,8 @@ bool cm_world_changes_init(cm_world_changes *changes, const carom_world *world,
     }
     cm_snapshot_changes(snapshot, changes->announced, changes->gone, &changes->gone_count,
                         changes->spawned, &changes->spawned_count);
-    uint32_t joints;
-    cm_frame_changes(&changes->frame, world, 0, changes->joints, &joints);
-    cm_frame_sent(&changes->frame, world, 0, changes->joints, joints);
+    cm_frame_changes(&changes->frame, world, changes->joints, &changes->joint_count);
+    cm_frame_sent(&changes->frame, world, changes->joints, changes->joint_count);
     return true;
 }
 
@@ -83,16 +82,15 @@ static void send_gone(cm_world_changes *changes, uint64_t tick, const audience *
     }
 }
 
-// Gravity, softness, and what joints are.
+// Gravity, softness, and what joints are. What drives them follows in the views.
 static void send_frame(cm_world_changes *changes, const carom_world *world, uint64_t tick,
                        const audience *to)
 {
-    uint32_t count = 0;
-    if (!cm_frame_changes(&changes->frame, world, tick, changes->joints, &count)) {
+    if (!cm_frame_changes(&changes->frame, world, changes->joints, &changes->joint_count)) {
         return;
     }
     uint8_t *bytes = malloc(CM_CONTROL_FRAME_MAX);
-    uint32_t at = 0;
+    uint32_t at = 0, count = changes->joint_count;
     do {
         uint32_t part = count - at < FRAME_JOINTS ? count - at : FRAME_JOINTS;
         const uint32_t *joints = changes->joints + at;
@@ -102,7 +100,7 @@ static void send_frame(cm_world_changes *changes, const carom_world *world, uint
         cm_control control = {
             .type = CM_CONTROL_WORLD_CHANGE, .tick = tick, .frame = {bytes, size}};
         if (size > 0 && cm_roster_send(to->roster, to->transport, &control)) {
-            cm_frame_sent(&changes->frame, world, tick, joints, part);
+            cm_frame_sent(&changes->frame, world, joints, part);
         } else {
             changes->lost++; // they are changes of the next view too
         }

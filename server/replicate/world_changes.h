@@ -11,10 +11,10 @@
 typedef struct cm_world_changes {
     cm_announced *announced; // of each slot, as sent to all clients
     cm_frame frame;
-    uint32_t *joints;    // changed ones
     carom_body_id *gone; // those of the last send:
     uint32_t *spawned;   // slots
-    uint32_t gone_count, spawned_count;
+    uint32_t *joints;    // likewise
+    uint32_t gone_count, spawned_count, joint_count;
     uint64_t lost; // changes that could not be encoded
 } cm_world_changes;
 

@@ -32,9 +32,10 @@ bool cm_world_difference(const carom_world *first, const carom_world *second, cm
 // shapes. Of this process alone: not portable.
 void cm_body_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *links);
 
-// The same of a joint slot, alive or not: of what the joint is, and of what drives it. Without what
-// steps left. And of what carom_world_encode_settings tells beside the joints.
-void cm_joint_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *drive);
+// The same of a joint slot, alive or not: of what the joint is, without what drives it
+// (carom_joint_drives) and what steps left. And of what carom_world_encode_settings tells beside
+// the joints.
+uint64_t cm_joint_identify(const carom_world *world, uint32_t slot);
 uint64_t cm_settings_identify(const carom_world *world);
 
 // Overwrites what lies behind the state with a byte: a step must not notice. Ends the events' life.

@@ -99,6 +99,12 @@ bool cm_view_equal(const cm_view_body *a, const cm_view_body *b)
 uint32_t cm_view_check(uint32_t check, uint32_t index, const cm_view_body *body)
 {
     check = cm_check_fold(check, index);
+    for (uint32_t i = 0; i < CM_VIEW_DRIVE_WORDS && index >= CM_VIEW_DRIVES; i++) {
+        check = cm_check_fold(check, body->drive[i]);
+    }
+    if (index >= CM_VIEW_DRIVES) {
+        return check;
+    }
     for (uint32_t i = 0; i < FIELD_COUNT; i++) {
         check = cm_check_fold(check, field_get(body, &fields[i]));
     }

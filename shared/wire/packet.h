@@ -84,6 +84,7 @@ typedef struct cm_view_header {
     // the newest confirmed tick; sent once there was an Events message.
     bool has_messages;
     uint16_t messages;
+    bool has_drives; // what drives joints follows the bodies
     // The inputs of other players (input_relay.h); 0 bytes: none.
     uint32_t relay_size;
     uint8_t relay[CM_RELAY_MAX];
@@ -95,22 +96,24 @@ typedef struct cm_view_header {
 #define CM_LEAD_AGE 2u
 
 typedef struct cm_view_entry {
-    uint32_t index;        // body slot
+    uint32_t index;        // body slot; of a drive CM_VIEW_DRIVES + the joint's
     uint32_t generation;   // its low 2 bits travel
     uint32_t baseline_age; // 0: stands alone; n: delta against this body in packet sequence - n
     cm_view_body body;
 } cm_view_entry;
 
-// Writing: begin, put bodies in ascending slots until one does not fit, end.
+// Writing: begin, put bodies and then drives by ascending index until one does not fit, end.
 typedef struct cm_view_writer {
     cm_bit_writer bits;
+    bool has_drives; // to come; their list has not begun
     uint32_t last_index, last_age, count, check;
 } cm_view_writer;
 
 void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, uint8_t *bytes,
                           size_t size);
 // `code`: the entry's body against its body in the packet that baseline_age names, or alone.
-// False, and nothing written, if it does not fit within size. Entries need ascending slots.
+// False, and nothing written, if it does not fit within size. A drive needs a header with
+// has_drives.
 bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry, cm_view_code code);
 size_t cm_view_writer_end(cm_view_writer *writer);
 

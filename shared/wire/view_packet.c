@@ -9,7 +9,7 @@
 //        8    4  input_ack
 //       12    2  input_lead, two's complement
 //       14    1  flags: bit 0 public state follows, bit 1 a wrench, bit 2 durable_age,
-//                bit 3 messages, bit 4 a relay, others 0
+//                bit 3 messages, bit 4 a relay, bit 5 drives, others 0
 //      [15]   2  public_size, 0 to 1024
 //      [17]   8  present
 //      [25]      public_size bytes
@@ -25,6 +25,7 @@
 //          2       generation
 //          1       its baseline age is that of the body before (first: 0); else 7 bits, the age
 //                  the body (view_delta.c)
+//       with drives the same for each joint that one is told of, from slot 0 (view_drive.c)
 //         16       check: header, public state, relay and bodies folded
 // Typical: 300 bytes, 50 bodies, 30 packets a second for each client.
 #include "shared/wire/packet.h"
@@ -39,12 +40,13 @@ enum {
     SLOT_BITS = 16,
     AGE_BITS = 7,
     CHECK_BITS = 16,
-    END_BITS = 1 + CHECK_BITS,
     FLAG_PUBLIC = 1,
     FLAG_WRENCH = 2,
     FLAG_DURABLE = 4,
     FLAG_MESSAGES = 8,
     FLAG_RELAY = 16,
+    FLAG_DRIVES = 32,
+    FLAGS = 63,
     WRENCH_WORDS = 6,
     EXPONENT = 0x7f800000,
 };
@@ -131,7 +133,7 @@ static uint32_t flags_of(const cm_view_header *header)
 {
     return (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u) |
            (header->has_durable ? FLAG_DURABLE : 0u) | (header->has_messages ? FLAG_MESSAGES : 0u) |
-           (header->relay_size > 0 ? FLAG_RELAY : 0u);
+           (header->relay_size > 0 ? FLAG_RELAY : 0u) | (header->has_drives ? FLAG_DRIVES : 0u);
 }
 
 static uint32_t check_entry(uint32_t check, const cm_view_entry *entry)
@@ -154,6 +156,7 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
     CM_ASSERT(header->public_size <= CAROM_MODULE_PUBLIC_MAX);
     memset(writer, 0, sizeof *writer);
     writer->last_index = UINT32_MAX;
+    writer->has_drives = header->has_drives;
     writer->check = check_header(header);
     cm_bit_writer *bits = &writer->bits;
     cm_bit_writer_init(bits, bytes, size < CM_PACKET_MAX ? size : CM_PACKET_MAX);
@@ -203,35 +206,43 @@ static void write_slot(cm_bit_writer *bits, uint32_t last, uint32_t index)
         cm_write_bits(bits, skipped - 1, SLOT_SKIP_BITS);
     } else {
         cm_write_bits(bits, 1, 1);
-        cm_write_bits(bits, index, SLOT_BITS);
+        cm_write_bits(bits, index % CM_VIEW_DRIVES, SLOT_BITS);
     }
 }
 
 bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry, cm_view_code code)
 {
-    CM_ASSERT(entry->index < 1u << SLOT_BITS);
+    CM_ASSERT(entry->index < 2 * CM_VIEW_DRIVES);
     CM_ASSERT(writer->count == 0 || entry->index > writer->last_index);
     CM_ASSERT(entry->baseline_age <= CM_BASELINE_AGE_MAX);
+    bool first = entry->index >= CM_VIEW_DRIVES && writer->last_index + 1 <= CM_VIEW_DRIVES;
+    CM_ASSERT(!first || writer->has_drives);
     if (writer->bits.overflow || writer->count >= CM_VIEW_ENTRIES_MAX) {
         return false;
     }
     cm_bit_writer before = writer->bits;
     cm_bit_writer *bits = &writer->bits;
+    if (first) {
+        cm_write_bool(bits, false); // of the bodies
+    }
+    uint32_t last_age = first ? 0 : writer->last_age;
     cm_write_bool(bits, true);
-    write_slot(bits, writer->last_index, entry->index);
+    write_slot(bits, first ? CM_VIEW_DRIVES - 1 : writer->last_index, entry->index);
     cm_write_bits(bits, entry->generation & 3u, 2);
-    cm_write_bool(bits, entry->baseline_age == writer->last_age);
-    if (entry->baseline_age != writer->last_age) {
+    cm_write_bool(bits, entry->baseline_age == last_age);
+    if (entry->baseline_age != last_age) {
         cm_write_bits(bits, entry->baseline_age, AGE_BITS);
     }
     cm_write_bit_run(bits, code.bytes, code.count);
-    if (bits->overflow || bits->position + END_BITS > bits->capacity * 8) {
+    uint32_t end_bits = (writer->has_drives && !first ? 2u : 1u) + CHECK_BITS;
+    if (bits->overflow || bits->position + end_bits > bits->capacity * 8) {
         *bits = before;
         if (before.position % 8 != 0) {
             bits->bytes[before.position / 8] &= (uint8_t)((1u << (before.position % 8)) - 1u);
         }
         return false;
     }
+    writer->has_drives = writer->has_drives && !first;
     writer->last_index = entry->index;
     writer->last_age = entry->baseline_age;
     writer->check = check_entry(writer->check, entry);
@@ -241,6 +252,9 @@ bool cm_view_writer_put(cm_view_writer *writer, const cm_view_entry *entry, cm_v
 
 size_t cm_view_writer_end(cm_view_writer *writer)
 {
+    if (writer->has_drives) {
+        cm_write_bool(&writer->bits, false); // none fitted
+    }
     cm_write_bool(&writer->bits, false);
     cm_write_bits(&writer->bits, check_final(writer->check), CHECK_BITS);
     return writer->bits.overflow ? 0 : cm_bit_writer_bytes(&writer->bits);
@@ -270,13 +284,14 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     uint32_t lead = cm_read_bits(bits, 16);
     header->input_lead = (int16_t)(lead < 0x8000u ? (int32_t)lead : (int32_t)lead - 0x10000);
     uint32_t flags = cm_read_bits(bits, 8);
-    if (flags > (FLAG_PUBLIC | FLAG_WRENCH | FLAG_DURABLE | FLAG_MESSAGES | FLAG_RELAY)) {
+    if (flags > FLAGS) {
         return CM_PACKET_RANGE;
     }
     header->has_public = (flags & FLAG_PUBLIC) != 0;
     header->has_wrench = (flags & FLAG_WRENCH) != 0;
     header->has_durable = (flags & FLAG_DURABLE) != 0;
     header->has_messages = (flags & FLAG_MESSAGES) != 0;
+    header->has_drives = (flags & FLAG_DRIVES) != 0;
     if (header->has_public) {
         uint32_t public_size = cm_read_bits(bits, 16);
         if (public_size > CAROM_MODULE_PUBLIC_MAX) {
@@ -315,7 +330,7 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     return bits->overflow ? CM_PACKET_SHORT : CM_PACKET_OK;
 }
 
-// The slot of the next body; SLOT_BITS' limit or above where it is out of range.
+// The slot of the next body or joint; SLOT_BITS' limit or above where it is out of range.
 static uint32_t read_slot(cm_bit_reader *bits, uint32_t last)
 {
     uint32_t next = last + 1;
@@ -334,13 +349,15 @@ typedef struct view_source {
     cm_baseline_lookup *lookup;
     void *context;
     uint16_t sequence;
+    uint32_t first; // index of slot 0
 } view_source;
 
 static cm_packet_reason read_entry(cm_bit_reader *bits, const view_source *source, uint32_t last,
                                    uint32_t *last_age, cm_view_entry *entry)
 {
     memset(entry, 0, sizeof *entry);
-    entry->index = read_slot(bits, last);
+    uint32_t slot = read_slot(bits, last);
+    entry->index = source->first + slot;
     entry->generation = cm_read_bits(bits, 2);
     entry->baseline_age = *last_age;
     if (!cm_read_bool(bits)) {
@@ -349,7 +366,7 @@ static cm_packet_reason read_entry(cm_bit_reader *bits, const view_source *sourc
     if (bits->overflow) {
         return CM_PACKET_SHORT;
     }
-    if (entry->index >= 1u << SLOT_BITS) {
+    if (slot >= 1u << SLOT_BITS) {
         return CM_PACKET_RANGE;
     }
     const cm_view_body *baseline = NULL;
@@ -362,9 +379,34 @@ static cm_packet_reason read_entry(cm_bit_reader *bits, const view_source *sourc
             return CM_PACKET_BASELINE;
         }
     }
-    cm_view_read(bits, source->config, baseline, &entry->body);
+    if (source->first == 0) {
+        cm_view_read(bits, source->config, baseline, &entry->body);
+    } else {
+        cm_view_drive_read(bits, baseline, &entry->body);
+    }
     *last_age = entry->baseline_age;
     return bits->overflow ? CM_PACKET_SHORT : CM_PACKET_OK;
+}
+
+// The bodies, or the drives, up to their end mark, behind the `count` that there are.
+static cm_packet_reason read_list(cm_bit_reader *bits, const view_source *source, uint32_t *check,
+                                  cm_view_entry *entries, uint32_t *count)
+{
+    uint32_t last = UINT32_MAX, last_age = 0;
+    while (cm_read_bool(bits)) {
+        if (*count == CM_VIEW_ENTRIES_MAX) {
+            return CM_PACKET_RANGE;
+        }
+        cm_view_entry *entry = &entries[*count];
+        cm_packet_reason reason = read_entry(bits, source, last, &last_age, entry);
+        if (reason != CM_PACKET_OK) {
+            return reason;
+        }
+        *check = check_entry(*check, entry);
+        last = entry->index - source->first;
+        (*count)++;
+    }
+    return CM_PACKET_OK;
 }
 
 cm_packet_reason cm_view_packet_read(const uint8_t *bytes, size_t size,
@@ -380,19 +422,15 @@ cm_packet_reason cm_view_packet_read(const uint8_t *bytes, size_t size,
     if (reason != CM_PACKET_OK) {
         return reason;
     }
-    const view_source source = {config, lookup, context, header->sequence};
-    uint32_t check = check_header(header);
-    uint32_t last = UINT32_MAX, last_age = 0, read = 0;
-    while (cm_read_bool(&bits)) {
-        if (read == CM_VIEW_ENTRIES_MAX) {
-            return CM_PACKET_RANGE;
-        }
-        reason = read_entry(&bits, &source, last, &last_age, &entries[read]);
-        if (reason != CM_PACKET_OK) {
-            return reason;
-        }
-        check = check_entry(check, &entries[read]);
-        last = entries[read++].index;
+    view_source source = {config, lookup, context, header->sequence, 0};
+    uint32_t check = check_header(header), read = 0;
+    reason = read_list(&bits, &source, &check, entries, &read);
+    if (reason == CM_PACKET_OK && header->has_drives) {
+        source.first = CM_VIEW_DRIVES;
+        reason = read_list(&bits, &source, &check, entries, &read);
+    }
+    if (reason != CM_PACKET_OK) {
+        return reason;
     }
     uint32_t expected = cm_read_bits(&bits, CHECK_BITS);
     reason = cm_packet_end(&bits);

@@ -223,11 +223,25 @@ def read_slot(bits, last):
     return slot if slot > last else OUT_OF_RANGE
 
 
-def read_bodies(bits, header, axis_bits, kept, check):
+def read_drive(bits, base):
+    """Section 7.4."""
+    words = []
+    for before in base or [0] * 10:
+        if not bits.u(1):
+            words.append(before)
+        elif not bits.u(1):
+            words.append((before + bits.s(20)) % 2**32)
+        else:
+            words.append(bits.u(32))
+    return words
+
+
+def read_list(bits, header, axis_bits, kept, check, room):
+    """The bodies; with axis_bits None the drives. `room`: how many entries are left."""
     entries = []
     last, age = -1, 0
     while bits.u(1):
-        if len(entries) == 1024:
+        if len(entries) == room:
             raise Refused("RANGE")
         slot = read_slot(bits, last)
         generation = bits.u(2)
@@ -237,13 +251,20 @@ def read_bodies(bits, header, axis_bits, kept, check):
             raise Refused("RANGE")
         base = None
         if age > 0:
-            base = kept.get((header["sequence"] - age) % 65536, {}).get(slot)
+            key = slot if axis_bits else ("joint", slot)
+            base = kept.get((header["sequence"] - age) % 65536, {}).get(key)
             if base is None:
                 raise Refused("BASELINE")
-        body = read_body(bits, axis_bits, base)
-        for word in (generation, slot, *words(body)):
+        entry = {"generation": generation, "baseline_age": age}
+        if axis_bits:
+            entry.update(index=slot, body=read_body(bits, axis_bits, base))
+            told = (generation, slot, *words(entry["body"]))
+        else:
+            entry.update(joint=slot, words=read_drive(bits, base))
+            told = (generation, 65536 + slot, *entry["words"])
+        for word in told:
             check.take(word)
-        entries.append({"index": slot, "generation": generation, "baseline_age": age, "body": body})
+        entries.append(entry)
         last = slot
     return entries
 
@@ -256,7 +277,7 @@ def single(x):
 def read_view(data, axis_bits, kept):
     begin(data, 2, 15)
     _, epoch, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BBHIIhB", data)
-    if flags & ~31:
+    if flags & ~63:
         raise Refused("RANGE")
     header = {"epoch": epoch, "sequence": sequence, "tick": tick}
     header.update(input_ack=input_ack, input_lead=lead)
@@ -300,12 +321,16 @@ def read_view(data, axis_bits, kept):
         header["relay"] = relay.hex()
         for word in relay:
             check.take(word)
-    entries = read_bodies(bits, header, axis_bits, kept, check)
+    entries = read_list(bits, header, axis_bits, kept, check, 1024)
+    if flags & 32:
+        entries += read_list(bits, header, None, kept, check, 1024 - len(entries))
     told = bits.u(16)
     bits.end()
     if told != check.end():
         raise Refused("CHECK")
-    kept[sequence] = {e["index"]: e["body"] for e in entries}
+    kept[sequence] = {
+        e.get("index", ("joint", e.get("joint"))): e.get("body") or e["words"] for e in entries
+    }
     return header, entries
 
 
@@ -623,7 +648,7 @@ def test_views(vectors):
             expect(where, "header", header, v.get("header"))
             expect(where, "number of bodies", len(entries), len(v.get("entries", [])))
             for got, expected in zip(entries, v.get("entries", [])):
-                expect(where, f"slot {got['index']}", got, expected)
+                expect(where, f"slot {got.get('index', got.get('joint'))}", got, expected)
         except Refused as reason:
             expect(where, "reason", str(reason), v["reason"])
     for i, v in enumerate(vectors["poses"]):

@@ -154,6 +154,17 @@ CAROM_API carom_result carom_joint_set_drive(struct carom_world *world, carom_jo
 /// Sets what the spring of a free coordinate pulls to: a servo. ARGUMENT for a joint without one.
 CAROM_API carom_result carom_joint_set_target(struct carom_world *world, carom_joint_id joint,
                                               float target, float velocity);
+/// The drives of a joint, of every type: as the three above and its definition left them.
+typedef struct carom_joint_drives {
+    carom_vec3 linear, angular;  ///< m/s and rad/s that a motor wants; x is about or along the axis
+    float max_force, max_torque; ///< N and N m that it may take; 0: none
+    float target, target_velocity; ///< what a spring pulls to: rad or m, and rad/s or m/s
+} carom_joint_drives;
+/// The two copy all of it between worlds in which the joint is the same.
+CAROM_API carom_result carom_joint_get_drives(const struct carom_world *world, carom_joint_id joint,
+                                              carom_joint_drives *drives);
+CAROM_API carom_result carom_joint_put_drives(struct carom_world *world, carom_joint_id joint,
+                                              const carom_joint_drives *drives);
 CAROM_API carom_result carom_joint_set_limits(struct carom_world *world, carom_joint_id joint,
                                               float lower, float upper);
 CAROM_API carom_result carom_joint_clear_limits(struct carom_world *world, carom_joint_id joint);

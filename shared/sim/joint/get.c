@@ -140,3 +140,18 @@ carom_result carom_joint_get(const carom_world *world, carom_joint_id joint,
     cm_fpenv_leave(saved);
     return CAROM_OK;
 }
+
+carom_result carom_joint_get_drives(const carom_world *world, carom_joint_id joint,
+                                    carom_joint_drives *drives)
+{
+    if (world == NULL || drives == NULL) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    const cm_joint *row = cm_joint_find(world, joint);
+    if (row == NULL) {
+        return CAROM_ERROR_STALE_ID;
+    }
+    *drives = (carom_joint_drives){row->drive_linear, row->drive_angular, row->max_force,
+                                   row->max_torque,   row->target,        row->target_velocity};
+    return CAROM_OK;
+}

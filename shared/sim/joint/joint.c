@@ -349,6 +349,23 @@ carom_result carom_joint_set_target(carom_world *world, carom_joint_id id, float
     return put(world, joint, &changed);
 }
 
+carom_result carom_joint_put_drives(carom_world *world, carom_joint_id id,
+                                    const carom_joint_drives *drives)
+{
+    cm_joint *joint;
+    CM_TRY(find(world, id, &joint));
+    carom_error *error = &world->error;
+    CM_WANT(drives, "drives", "what drives a joint");
+    cm_joint changed = *joint;
+    changed.drive_linear = drives->linear;
+    changed.drive_angular = drives->angular;
+    changed.max_force = drives->max_force;
+    changed.max_torque = drives->max_torque;
+    changed.target = drives->target;
+    changed.target_velocity = drives->target_velocity;
+    return put(world, joint, &changed);
+}
+
 carom_result carom_joint_set_limits(carom_world *world, carom_joint_id id, float lower, float upper)
 {
     cm_joint *joint;

@@ -168,23 +168,16 @@ static void add_words(cm_hash *hash, const void *row, size_t size)
     }
 }
 
-// Results of a step are no part of an identity.
-void cm_joint_identify(const carom_world *world, uint32_t slot, uint64_t *kind, uint64_t *drive)
+uint64_t cm_joint_identify(const carom_world *world, uint32_t slot)
 {
     cm_joint joint = cm_joints(world)[slot];
-    cm_hash what = cm_hash_begin(slot), driven = cm_hash_begin(slot);
+    cm_hash what = cm_hash_begin(slot);
     memset(joint.impulse, 0, sizeof joint.impulse);
     joint.force = joint.torque = 0.0f;
-    const float drives[] = {joint.drive_linear.x,  joint.drive_linear.y,  joint.drive_linear.z,
-                            joint.drive_angular.x, joint.drive_angular.y, joint.drive_angular.z,
-                            joint.max_force,       joint.max_torque,      joint.target,
-                            joint.target_velocity};
-    add_words(&driven, drives, sizeof drives);
     joint.drive_linear = joint.drive_angular = (carom_vec3){0.0f, 0.0f, 0.0f};
     joint.max_force = joint.max_torque = joint.target = joint.target_velocity = 0.0f;
     add_words(&what, &joint, sizeof joint);
-    *kind = cm_hash_end(&what);
-    *drive = cm_hash_end(&driven);
+    return cm_hash_end(&what);
 }
 
 uint64_t cm_settings_identify(const carom_world *world)

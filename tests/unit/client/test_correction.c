@@ -32,6 +32,8 @@ typedef struct rig {
     cm_predictor *p;
     carom_body_id own;
     carom_body_state then; // as predicted for the tick of the view
+    bool with_joint;       // the own body hangs at a motor
+    uint32_t drive_tick;   // of the view that told what drives it
 } rig;
 
 #define VIEW 104u
@@ -41,7 +43,7 @@ typedef struct rig {
 // so far.
 static void open_rig_of(rig *r, uint32_t players)
 {
-    *r = (rig){.module = r->module};
+    *r = (rig){.module = r->module, .with_joint = r->with_joint};
     cm_scene_error error;
     cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &r->scene, &error), CAROM_OK,
                  "%s %s", error.path, error.message);
@@ -65,6 +67,17 @@ static void open_rig_of(rig *r, uint32_t players)
                                          cm_vec(0.5f, 0.7f, -0.9f)),
                  CAROM_OK);
     cm_game_set_tick(m->game, 100);
+    if (r->with_joint) {
+        carom_joint_def def = carom_default_joint_def();
+        def.type = CAROM_JOINT_HINGE;
+        def.body_b = r->own;
+        def.anchor = at;
+        def.has_motor = true;
+        def.motor_velocity = 1.0f;
+        cr_assert_eq(carom_joint_create(m->world, &def, NULL), CAROM_OK);
+        m->joints = 1;
+        m->drive_ticks = &r->drive_tick;
+    }
     m->slots = carom_world_body_slots(m->world);
     m->bodies = r->bodies = calloc(m->slots, sizeof *r->bodies);
     m->newest_tick = 100;
@@ -129,6 +142,40 @@ static cm_view_pose pose_of(const carom_body_state *state)
 static bool same(const void *a, const void *b, size_t size)
 {
     return memcmp(a, b, size) == 0;
+}
+
+// The view of a tick says that a motor turns otherwise than was predicted: so it does from that
+// tick on. What an older view said counts once it has differed for a quarter of a second.
+Test(correction, takes_what_drives_a_joint)
+{
+    for (uint32_t age = 0; age < 2; age++) {
+        rig r = {.with_joint = true};
+        open_rig(&r);
+        carom_joint_id joint = carom_world_joint_at(r.mirror.world, 0);
+        carom_joint_drives drives;
+        cr_assert_eq(carom_joint_set_motor(r.mirror.world, joint, 3.0f, 2.0f), CAROM_OK);
+        r.drive_tick = VIEW - age;
+        cm_view_pose pose = pose_of(&r.then);
+        (void)told(&r, &pose, age == 0);
+        for (uint64_t tick = VIEW - 1; tick <= NOW; tick++) {
+            cr_assert(cm_timeline_restore(r.p->timeline, tick));
+            cr_assert_eq(carom_joint_get_drives(r.p->world, joint, &drives), CAROM_OK);
+            cr_assert_eq(drives.angular.x, age == 0 && tick >= VIEW ? 3.0f : 1.0f, "tick %u",
+                         (unsigned)tick);
+        }
+        for (uint32_t view = VIEW + 1; age == 1 && view <= VIEW + 15; view++) {
+            cr_assert_eq(drives.angular.x, 1.0f);
+            cm_predictor_refill(r.p, 1.0, 8.0);
+            cm_predictor_advance(r.p, view + 3);
+            r.mirror.newest_tick = view;
+            r.bodies[r.own.index].known = false;
+            r.p->news = true;
+            cm_predictor_reconcile(r.p, view + 3);
+            cr_assert_eq(carom_joint_get_drives(r.p->world, joint, &drives), CAROM_OK);
+        }
+        cr_assert_eq(drives.angular.x, 3.0f);
+        close_rig(&r);
+    }
 }
 
 // x of the place is ten steps off and goes to the edge; y and z, the turn and the velocities lie

@@ -359,7 +359,7 @@ Test(publisher, what_a_body_is_and_not_how_it_moves_makes_it_another)
     cr_assert_eq(cm_view_config_make(lower, upper, 1.0f / 512.0f, &config), CAROM_OK);
     uint32_t slots = carom_world_limits(world).bodies, gone_count, spawned_count;
     cm_snapshot snapshot;
-    cr_assert(cm_snapshot_init(&snapshot, slots));
+    cr_assert(cm_snapshot_init(&snapshot, slots, 0));
     cm_announced *announced = calloc(slots, sizeof *announced);
     carom_body_id *gone = calloc(slots, sizeof *gone);
     uint32_t *spawned = calloc(slots, sizeof *spawned);

@@ -72,13 +72,13 @@ static void open_bench(bench *b, uint32_t kbit, bool predict)
     cr_assert_eq(
         cm_view_config_make(cm_vec(-64, -8, -64), cm_vec(64, 56, 64), 1.0f / 512.0f, &b->config),
         CAROM_OK);
-    cr_assert(cm_snapshot_init(&b->snapshot, SLOTS));
+    cr_assert(cm_snapshot_init(&b->snapshot, SLOTS, 0));
     b->snapshot.slots = SLOTS;
     b->snapshot.public_version = 1;
     for (uint32_t i = 0; i < SLOTS; i++) {
         set_body(b, i, place(i), cm_vec(0, 0, 0));
     }
-    cm_replica_def def = {.slots = SLOTS,
+    cm_replica_def def = {.rows = SLOTS,
                           .tick_rate = TICK_RATE,
                           .view_rate = VIEW_RATE,
                           .budget_kbit = kbit,
@@ -244,10 +244,10 @@ Test(replicate, the_burst_ends_where_everything_moves)
     cm_replica_destroy(b.replica);
     cm_snapshot_free(&b.snapshot);
     memset(&b.snapshot, 0, sizeof b.snapshot);
-    cr_assert(cm_snapshot_init(&b.snapshot, MANY));
+    cr_assert(cm_snapshot_init(&b.snapshot, MANY, 0));
     b.snapshot.slots = MANY;
     const cm_replica_def def = {
-        .slots = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 64};
+        .rows = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 64};
     cm_rng rng;
     cm_rng_seed(&rng, 3);
     for (uint32_t i = 0; i < SECONDS * VIEW_RATE; i++) {
@@ -474,7 +474,7 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
     cr_assert_eq(cm_view_config_make(cm_vec(-4, -4, -4), cm_vec(4, 4, 4), 1.0f / 16.0f, &config),
                  CAROM_OK);
     cm_snapshot snapshot;
-    cr_assert(cm_snapshot_init(&snapshot, MANY));
+    cr_assert(cm_snapshot_init(&snapshot, MANY, 0));
     snapshot.slots = MANY;
     snapshot.public_version = 1;
     for (uint32_t slot = 0; slot < MANY; slot += APART) {
@@ -482,7 +482,7 @@ Test(replicate, entries_as_large_as_they_come_fit_as_counted)
         snapshot.bodies[slot].at_rest = 1;
     }
     cm_replica_def def = {
-        .slots = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 100000};
+        .rows = MANY, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 100000};
     cm_replica *replica = cm_replica_create(&def);
     cm_replica_begin(replica, &snapshot, NULL);
     cm_view_header header = {.input_lead = CM_LEAD_UNKNOWN};
@@ -599,7 +599,7 @@ Test(replicate, what_changed_since_a_keyframe_is_sent)
     }
     b.snapshot.tick += 10;
     cm_replica_def def = {
-        .slots = SLOTS, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 1000};
+        .rows = SLOTS, .tick_rate = TICK_RATE, .view_rate = VIEW_RATE, .budget_kbit = 1000};
     b.replica = cm_replica_create(&def);
     cm_replica_begin(b.replica, &b.snapshot, &moment);
     cm_snapshot_moment_free(&moment);

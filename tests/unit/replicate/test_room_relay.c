@@ -60,12 +60,12 @@ static void open_bench(void)
     cr_assert_eq(cm_scene_from_json(scene_text, strlen(scene_text), &b.scene, &error), CAROM_OK);
     cm_room_def def = {.scene = b.scene, .seed = 1, .rewind_ms = 133, .max_players = MANY};
     cr_assert_eq(cm_room_create(&def, &b.room), CAROM_OK);
-    cr_assert(cm_snapshot_init(&b.snapshot, 1));
+    cr_assert(cm_snapshot_init(&b.snapshot, 1, 0));
     cr_assert_eq(
         cm_view_config_make(cm_vec(-64, -8, -64), cm_vec(64, 56, 64), 1.0f / 512.0f, &b.config),
         CAROM_OK);
     cm_replica_def replica = {
-        .slots = 1, .tick_rate = 60, .view_rate = 30, .budget_kbit = 64, .predict = true};
+        .rows = 1, .tick_rate = 60, .view_rate = 30, .budget_kbit = 64, .predict = true};
     b.replica = cm_replica_create(&replica);
     cm_replica_begin(b.replica, &b.snapshot, NULL);
     b.relay.is_on = true;

@@ -152,17 +152,23 @@ Test(packet, malformed_inputs_have_their_reasons)
 
 // Views ---------------------------------------------------------------------------------------
 
-enum { SLOTS = 200 };
+enum { SLOTS = 200, JOINTS = 40 };
 
 typedef struct history {
-    cm_view_body bodies[SLOTS];
+    cm_view_body bodies[SLOTS], drives[JOINTS];
     uint16_t sequence; // that they travelled in
 } history;
 
 static const cm_view_body *lookup(void *context, uint32_t index, uint16_t sequence)
 {
     const history *h = context;
-    return index < SLOTS && sequence == h->sequence ? &h->bodies[index] : NULL;
+    if (sequence != h->sequence) {
+        return NULL;
+    }
+    return index < SLOTS ? &h->bodies[index]
+           : index >= CM_VIEW_DRIVES && index < CM_VIEW_DRIVES + JOINTS
+               ? &h->drives[index - CM_VIEW_DRIVES]
+               : NULL;
 }
 
 static cm_view_config config_make(void)
@@ -189,13 +195,37 @@ static cm_view_body random_body(cm_rng *rng, const cm_view_config *config)
     return body;
 }
 
+static cm_view_body random_drive(cm_rng *rng)
+{
+    carom_joint_drives drives = {.max_force = cm_rng_range(rng, 0, 9e9f)};
+    drives.linear.x = cm_rng_range(rng, -9, 9);
+    drives.target = cm_rng_range(rng, -1, 1);
+    return cm_view_drive_make(&drives);
+}
+
 typedef struct made {
     cm_view_header header;
-    cm_view_entry entries[SLOTS];
+    cm_view_entry entries[SLOTS + JOINTS];
     uint32_t count;
     uint8_t bytes[CM_PACKET_MAX];
     size_t size;
 } made;
+
+// Behind the bodies, where there is space.
+static void make_drives(cm_rng *rng, const history *h, cm_view_writer *writer, made *m)
+{
+    for (uint32_t slot = cm_rng_below(rng, 20); slot < JOINTS; slot += 1 + cm_rng_below(rng, 30)) {
+        cm_view_entry entry = {.index = CM_VIEW_DRIVES + slot, .generation = cm_rng_below(rng, 4)};
+        bool alone = cm_rng_below(rng, 2) == 0;
+        entry.body = random_drive(rng);
+        entry.baseline_age = alone ? 0 : (uint16_t)(m->header.sequence - h->sequence);
+        cm_view_code code = cm_view_drive_encode(alone ? NULL : &h->drives[slot], &entry.body);
+        if (!cm_view_writer_put(writer, &entry, code)) {
+            break;
+        }
+        m->entries[m->count++] = entry;
+    }
+}
 
 static void make_view(cm_rng *rng, const cm_view_config *config, history *h, size_t space, made *m)
 {
@@ -213,6 +243,7 @@ static void make_view(cm_rng *rng, const cm_view_config *config, history *h, siz
         }
     }
     cm_view_writer writer;
+    m->header.has_drives = cm_rng_below(rng, 3) == 0;
     cm_view_writer_begin(&writer, &m->header, m->bytes, space);
     for (uint32_t slot = cm_rng_below(rng, 30); slot < SLOTS; slot += 1 + cm_rng_below(rng, 3)) {
         cm_view_entry entry = {.index = slot, .generation = cm_rng_below(rng, 4)};
@@ -229,6 +260,9 @@ static void make_view(cm_rng *rng, const cm_view_config *config, history *h, siz
             break;
         }
         m->entries[m->count++] = entry;
+    }
+    if (m->header.has_drives) {
+        make_drives(rng, h, &writer, m);
     }
     m->size = cm_view_writer_end(&writer);
 }
@@ -258,7 +292,9 @@ Test(packet, views_round_trip_in_any_space)
     static history h;
     for (uint32_t i = 0; i < SLOTS; i++) {
         h.bodies[i] = random_body(&rng, &config);
+        h.drives[i % JOINTS] = random_drive(&rng);
     }
+    uint32_t drives = 0;
     for (int round = 0; round < 1000; round++) {
         h.sequence = (uint16_t)cm_rng_next(&rng);
         static made m;
@@ -272,8 +308,10 @@ Test(packet, views_round_trip_in_any_space)
         cr_assert_eq(count, m.count);
         for (uint32_t i = 0; i < count; i++) {
             cr_assert_eq(memcmp(&got[i], &m.entries[i], sizeof got[i]), 0, "entry %u", i);
+            drives += got[i].index >= CM_VIEW_DRIVES;
         }
     }
+    cr_assert_gt(drives, 50, "%u", drives);
 }
 
 Test(packet, a_refused_body_leaves_no_trace)

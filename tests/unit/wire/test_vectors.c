@@ -113,8 +113,8 @@ enum { SLOTS = 40, PACKETS = 160 };
 typedef struct kept {
     bool used;
     uint16_t sequence;
-    bool has[SLOTS];
-    cm_view_body bodies[SLOTS];
+    bool has[SLOTS], drives; // of the joints there are two views, with the same ones
+    cm_view_body bodies[SLOTS], drive;
 } kept;
 
 static kept store[PACKETS];
@@ -124,6 +124,10 @@ static const cm_view_body *find(void *context, uint32_t index, uint16_t sequence
 {
     (void)context;
     for (size_t i = 0; i < PACKETS; i++) {
+        if (store[i].used && store[i].sequence == sequence && index == CM_VIEW_DRIVES + 2 &&
+            store[i].drives) {
+            return &store[i].drive;
+        }
         if (store[i].used && store[i].sequence == sequence && index < SLOTS &&
             store[i].has[index]) {
             return &store[i].bodies[index];
@@ -153,6 +157,9 @@ static void put_view(vector_text *out, const cm_view_config *config, const char 
             if (keep != NULL && entries[i].index < SLOTS) {
                 keep->has[entries[i].index] = true;
                 keep->bodies[entries[i].index] = entries[i].body;
+            } else if (keep != NULL && entries[i].index == CM_VIEW_DRIVES + 2) {
+                keep->drives = true;
+                keep->drive = entries[i].body;
             }
         }
         vector_put(out, "]");
@@ -232,6 +239,48 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
     return cm_view_writer_end(&writer);
 }
 
+// What drives joints: alone, with a body before it; against what it was: near, far, nothing of it.
+static void put_drives(vector_text *out, const cm_view_config *config, uint16_t sequence)
+{
+    uint8_t bytes[CM_PACKET_MAX];
+    carom_joint_drives drives = {.linear = {0.5f, 0, 0}, .max_force = 1e15f, .max_torque = 1e15f};
+    const uint32_t joints[] = {2, 3, 20, 65535};
+    size_t size = 0;
+    for (uint32_t round = 0; round < 4; round++) {
+        cm_view_header header = {.sequence = (uint16_t)(sequence + round), .has_drives = true};
+        cm_view_entry body = {.index = 7, .generation = 1};
+        cm_view_writer writer;
+        cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
+        if (round == 0) {
+            body.body.position[1] = 500;
+            cr_assert(cm_view_writer_put(&writer, &body, cm_view_encode(config, NULL, &body.body)));
+        }
+        drives.linear.x *= round == 1 ? 1.01f : 1.0f;
+        drives.target = round == 2 ? -0.25f : drives.target;
+        for (uint32_t i = 0; i < (round == 0 ? 4 : 1); i++) {
+            cm_view_entry entry = {.index = CM_VIEW_DRIVES + joints[i], .generation = i % 3};
+            entry.body = cm_view_drive_make(&drives);
+            entry.baseline_age = round > 0 ? 1 : 0;
+            const cm_view_body *baseline =
+                round > 0 ? find(NULL, entry.index, (uint16_t)(header.sequence - 1)) : NULL;
+            cr_assert(
+                cm_view_writer_put(&writer, &entry, cm_view_drive_encode(baseline, &entry.body)));
+        }
+        size = cm_view_writer_end(&writer);
+        char name[32];
+        snprintf(name, sizeof name, "drives %u", round);
+        put_view(out, config, name, bytes, size, &store[PACKETS - 1 - round]);
+    }
+    put_view(out, config, "cut in a drive", bytes, size - 3, NULL);
+    bytes[2] = 99;
+    put_view(out, config, "no such drive before", bytes, size, NULL);
+    uint8_t none[64] = {CM_PACKET_VIEW, 0};
+    none[14] = 32;
+    none[15] = 2 | 0 << 2 | 1 << 3; // no body; a joint, by its slot
+    memset(none + 16, 0xff, 8);
+    put_view(out, config, "a drive whose words are not told", none, 20, NULL);
+}
+
 static void put_bad_views(vector_text *out, const cm_view_config *config, const uint8_t *good,
                           size_t size)
 {
@@ -246,9 +295,9 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[14] ^= 32;
+    bytes[14] ^= 64;
     put_view(out, config, "reserved flag", bytes, size, NULL);
-    bytes[14] ^= 32;
+    bytes[14] ^= 64;
     bytes[4] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
     uint8_t large[32] = {CM_PACKET_VIEW, 0, 1};
@@ -328,6 +377,7 @@ Test(vectors, views)
         put_view(&out, &config, name, bytes, size, &store[round]);
     }
     put_bad_views(&out, &config, bytes, size);
+    put_drives(&out, &config, 200);
     vector_put(&out, "\n],\n\"poses\": [");
     out.first = true;
     for (uint32_t i = 0; i < SLOTS; i += 5) {

@@ -109,9 +109,18 @@ void vector_header(vector_text *out, const cm_view_header *header)
 
 void vector_entry(vector_text *out, const cm_view_entry *entry)
 {
-    vector_put(out,
-               "{\"index\": %u, \"generation\": %u, \"baseline_age\": %u, \"body\": ", entry->index,
-               entry->generation, entry->baseline_age);
+    bool drives = entry->index >= CM_VIEW_DRIVES;
+    vector_put(out, "{\"%s\": %u, \"generation\": %u, \"baseline_age\": %u, ",
+               drives ? "joint" : "index", entry->index % CM_VIEW_DRIVES, entry->generation,
+               entry->baseline_age);
+    for (uint32_t i = 0; i < CM_VIEW_DRIVE_WORDS && drives; i++) {
+        vector_put(out, i == 0 ? "\"words\": [%u" : ", %u", entry->body.drive[i]);
+    }
+    if (drives) {
+        vector_put(out, "]}");
+        return;
+    }
+    vector_put(out, "\"body\": ");
     vector_body(out, &entry->body);
     vector_put(out, "}");
 }
