@@ -242,10 +242,31 @@ static void os_random(void *user, void *bytes, size_t size)
     cm_crypto_random(bytes, size);
 }
 
-void cm_client_set_random(const carom_client *client, cm_client_link_def *def)
+carom_result cm_client_open_link(carom_client *client, cm_client_link_def *def, cm_transport **link)
 {
+    def->allocator = &client->def.allocator;
     def->random = client->def.random ? client->def.random : os_random;
     def->context = client->def.user;
+    def->path = client->is_detoured ? &client->path : NULL;
+    return client->open_link(def, link);
+}
+
+carom_result carom_client_simulate_link(carom_client *client, const carom_client_link *link)
+{
+    const carom_client_link none = {.loss = 0.0f};
+    bool good = client != NULL &&
+                (link == NULL || (link->latency_ms <= CAROM_CLIENT_LATENCY_MAX_MS &&
+                                  link->jitter_ms <= link->latency_ms && link->loss >= 0.0f &&
+                                  link->loss <= 1.0f)); // also refuses NaN
+    if (!good) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (client->link != NULL && !client->is_detoured && link != NULL) {
+        return CAROM_ERROR_STATE;
+    }
+    client->path = link != NULL ? *link : none;
+    client->has_path = link != NULL;
+    return CAROM_OK;
 }
 
 static carom_result connect_link(carom_client *client, cm_client_link_def *def, uint64_t now_us)
@@ -253,9 +274,8 @@ static carom_result connect_link(carom_client *client, cm_client_link_def *def, 
     if (client->state != CAROM_CLIENT_IDLE || client->link != NULL) {
         return CAROM_ERROR_STATE;
     }
-    def->allocator = &client->def.allocator;
-    cm_client_set_random(client, def);
-    carom_result result = client->open_link(def, &client->link);
+    client->is_detoured = client->has_path;
+    carom_result result = cm_client_open_link(client, def, &client->link);
     if (result != CAROM_OK) {
         return result;
     }

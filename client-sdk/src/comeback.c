@@ -183,12 +183,11 @@ static void poll_second(carom_client *client)
 
 static void open_second(carom_client *client)
 {
-    cm_client_link_def def = {.allocator = &client->def.allocator, .pass = &client->ticket};
-    cm_client_set_random(client, &def);
+    cm_client_link_def def = {.pass = &client->ticket};
     client->second_in = 0;
     client->second_us = client->now_us;
     client->sent_hello = false;
-    if (client->open_link(&def, &client->second) != CAROM_OK) {
+    if (cm_client_open_link(client, &def, &client->second) != CAROM_OK) {
         client->second = NULL;
         back_off(client);
     }

@@ -36,7 +36,7 @@ static void aim(cm_client_link *link)
         return;
     }
     link->aimed = *to;
-    if (cm_address_is_ipv4(to->ip)) {
+    if (cm_address_is_ipv4(to->ip) && link->relay.path == NULL) {
         link->route_port = to->port;
         memcpy(&link->route_host, to->ip + 12, sizeof link->route_host);
     } else {

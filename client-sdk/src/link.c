@@ -474,6 +474,8 @@ carom_result cm_client_link_open(const cm_client_link_def *def, cm_transport **o
     link->allocator = *def->allocator;
     link->random = def->random;
     link->context = def->context;
+    link->relay.path = def->path;
+    link->relay.allocator = &link->allocator;
     if (def->pass != NULL) {
         link->pass = *def->pass;
     }

@@ -7,7 +7,7 @@
 #ifndef CM_CLIENT_LINK_H
 #define CM_CLIENT_LINK_H
 
-#include "carom/types.h"
+#include "carom/client_more.h"
 
 #include "shared/transport/transport.h"
 
@@ -16,13 +16,14 @@ typedef struct cm_client_link_def {
     const cm_token_pass *pass; // where to go and what lets in; NULL: host and port, without a token
     const char *host;          // a name is looked up at once (which may block)
     uint16_t port;
+    const carom_client_link *path; // to simulate, kept; NULL: none
     // Fills bytes from a cryptographic random source.
     void (*random)(void *context, void *bytes, size_t size);
     void *context;
 } cm_client_link_def;
 
 // Starts connecting: what happens comes by cm_transport_poll, of CM_CONNECTION_ONLY. The def's
-// pointers are not kept, but its functions and context are.
+// pointers are not kept, but path, its functions and context are.
 carom_result cm_client_link_open(const cm_client_link_def *def, cm_transport **link);
 
 #endif

@@ -40,6 +40,9 @@ struct carom_client {
     uint64_t bytes_in, bytes_out; // of links before it
     bool leaving;
     cm_transport *link;
+    carom_client_link path; // to simulate
+    bool has_path;          // by the next link
+    bool is_detoured;       // the links have one
     carom_result (*open_link)(const cm_client_link_def *def, cm_transport **link); // tests have own
 
     // Coming back.
@@ -104,7 +107,9 @@ uint64_t cm_client_join_us(const carom_client *client);
 
 // Control messages that went by the link.
 uint64_t cm_client_sent(const carom_client *client);
-void cm_client_set_random(const carom_client *client, cm_client_link_def *def);
+// The first link of a connection or a second one; the rest of the def is the client's.
+carom_result cm_client_open_link(carom_client *client, cm_client_link_def *def,
+                                 cm_transport **link);
 
 // comeback.c
 void cm_client_come_back(carom_client *client);

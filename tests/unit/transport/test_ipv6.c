@@ -222,7 +222,7 @@ Test(ipv6, a_relay_hears_its_own_two_alone)
     to.port = server_port;
     ENetHost *enet = enet_host_create(NULL, 1, 2, 0, 0);
     cr_assert_not_null(enet);
-    cm_relay relay = {0};
+    cm_relay relay = {.path = NULL};
     cr_assert(cm_relay_aim(&relay, enet, &to));
 
     cm_address near = at("127.0.0.1:1");
