@@ -274,6 +274,24 @@ static inline void cm_lanes_store(float *to, cm_f value)
     memcpy(to, &value, sizeof value);
 }
 
+// The least of all lanes, and the greatest; of finite ones.
+static inline float cm_lanes_least(cm_f a)
+{
+    float each[CM_LANES];
+    memcpy(each, &a, sizeof each);
+    for (int width = CM_LANES / 2; width > 0; width /= 2) {
+        for (int i = 0; i < width; i++) {
+            each[i] = each[i] < each[i + width] ? each[i] : each[i + width];
+        }
+    }
+    return each[0];
+}
+
+static inline float cm_lanes_most(cm_f a)
+{
+    return -cm_lanes_least(-a);
+}
+
 // The bits of each float as an integer.
 static inline cm_mask cm_lanes_as_bits(cm_f a)
 {
@@ -478,6 +496,11 @@ static inline void cm_fvec_store(float (*to)[8], uint32_t at, cm_fvec v)
     cm_lanes_store(to[0] + at, v.x);
     cm_lanes_store(to[1] + at, v.y);
     cm_lanes_store(to[2] + at, v.z);
+}
+
+static inline cm_fvec cm_fvec_set(float x, float y, float z)
+{
+    return (cm_fvec){cm_lanes_set(x), cm_lanes_set(y), cm_lanes_set(z)};
 }
 
 static inline cm_fvec cm_fvec_add(cm_fvec a, cm_fvec b)

@@ -2,94 +2,150 @@
 // Hodgman, 1974). Typical: a quadrilateral by a quadrilateral, 4 to 8 points.
 #include "shared/sim/collide/convex.h"
 
-#define SIDE 64u // names of the reference's sides begin here
+#ifndef CM_LANES // those of wide.c
+#define CM_LANES 4
+#endif
+#include "shared/base/lanes.h"
 
-typedef struct vertex {
-    carom_vec3 p;
-    uint32_t after; // the edge that leaves it
-} vertex;
+#define SIDE         64u // names of the reference's sides begin here
+#define OUTLINE_ROWS (CM_CLIP_POINTS + CM_LANES)
+
+// A polygon or a segment by coordinate. Rows behind the last one repeat the first where lanes read.
+typedef struct outline {
+    uint32_t count;
+    float x[OUTLINE_ROWS], y[OUTLINE_ROWS], z[OUTLINE_ROWS];
+    uint32_t after[OUTLINE_ROWS]; // the edge that leaves each
+} outline;
+
+typedef struct clip_side {
+    carom_vec3 normal; // outward
+    float offset;
+} clip_side;
+
+static carom_vec3 point_of(const outline *o, uint32_t i)
+{
+    return cm_vec(o->x[i], o->y[i], o->z[i]);
+}
+
+static void put_point(outline *o, uint32_t i, carom_vec3 p)
+{
+    o->x[i] = p.x;
+    o->y[i] = p.y;
+    o->z[i] = p.z;
+}
+
+static void pad(outline *o)
+{
+    carom_vec3 first = point_of(o, 0);
+    for (uint32_t i = o->count; i % CM_LANES != 0; i++) {
+        put_point(o, i, first);
+    }
+}
+
+// The distance by which each point stands out; returns how many do.
+static uint32_t measure(const outline *o, const clip_side *by, float *out)
+{
+    cm_fvec n = cm_fvec_set(by->normal.x, by->normal.y, by->normal.z);
+    cm_f offset = cm_lanes_set(by->offset), zero = cm_lanes_set(0.0f);
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < o->count; i += CM_LANES) {
+        cm_fvec p = {cm_lanes_load(o->x + i), cm_lanes_load(o->y + i), cm_lanes_load(o->z + i)};
+        cm_f d = cm_fvec_dot(n, p) - offset;
+        cm_lanes_store(out + i, d);
+        uint32_t left = o->count - i, used = left < CM_LANES ? (1u << left) - 1u : ~0u;
+        inside += (uint32_t)__builtin_popcount(cm_lanes_true(cm_lanes_at_most(d, zero)) & used);
+    }
+    return o->count - inside;
+}
 
 // The part of a polygon behind one side.
-static uint32_t clip_polygon(const vertex *in, uint32_t count, vertex *out, carom_vec3 n,
-                             float offset, uint32_t side)
+static void clip_polygon(const outline *in, const float *d, outline *out, uint32_t name)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const vertex *a = &in[i], *b = &in[i + 1 < count ? i + 1 : 0];
-        float da = cm_dot(n, a->p) - offset, db = cm_dot(n, b->p) - offset;
-        if (da <= 0.0f && kept < CM_CLIP_POINTS) {
-            out[kept++] = *a;
+    for (uint32_t i = 0; i < in->count; i++) {
+        uint32_t next = i + 1 < in->count ? i + 1 : 0;
+        carom_vec3 a = point_of(in, i);
+        if (d[i] <= 0.0f && kept < CM_CLIP_POINTS) {
+            out->after[kept] = in->after[i];
+            put_point(out, kept++, a);
         }
-        if ((da <= 0.0f) != (db <= 0.0f) && kept < CM_CLIP_POINTS) {
-            vertex *c = &out[kept++];
-            c->p = cm_mul_add(a->p, da / (da - db), cm_sub(b->p, a->p));
+        if ((d[i] <= 0.0f) != (d[next] <= 0.0f) && kept < CM_CLIP_POINTS) {
+            carom_vec3 way = cm_sub(point_of(in, next), a);
             // Going out, the polygon goes on along the side; coming in, along the edge it came by.
-            c->after = da <= 0.0f ? side : a->after;
+            out->after[kept] = d[i] <= 0.0f ? name : in->after[i];
+            put_point(out, kept++, cm_mul_add(a, d[i] / (d[i] - d[next]), way));
         }
     }
-    return kept;
+    out->count = kept;
 }
 
 // The part of a segment behind one side: its ends keep their names.
-static uint32_t clip_segment(vertex ends[2], carom_vec3 n, float offset)
+static void clip_segment(outline *s, const float *d)
 {
-    float da = cm_dot(n, ends[0].p) - offset, db = cm_dot(n, ends[1].p) - offset;
-    if (da > 0.0f && db > 0.0f) {
-        return 0;
+    if (d[0] > 0.0f && d[1] > 0.0f) {
+        s->count = 0;
+    } else if (d[0] > 0.0f || d[1] > 0.0f) {
+        carom_vec3 way = cm_sub(point_of(s, 1), point_of(s, 0));
+        put_point(s, d[0] > 0.0f ? 0 : 1, cm_mul_add(point_of(s, 0), d[0] / (d[0] - d[1]), way));
     }
-    if (da > 0.0f || db > 0.0f) {
-        vertex *cut = &ends[da > 0.0f ? 0 : 1];
-        cut->p = cm_mul_add(ends[0].p, da / (da - db), cm_sub(ends[1].p, ends[0].p));
-    }
-    return 2;
 }
 
-static uint32_t emit(const cm_feature *reference, uint32_t names, const vertex *list,
-                     uint32_t count, float radius, float margin, cm_clip_point *out)
+static uint32_t emit(const cm_feature *reference, uint32_t names, const outline *o, float radius,
+                     float margin, cm_clip_point *out)
 {
     float plane = cm_dot(reference->normal, reference->points[0]);
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const vertex *v = &list[i], *before = &list[i > 0 ? i - 1 : count - 1];
-        float separation = cm_dot(reference->normal, v->p) - plane - radius;
+    for (uint32_t i = 0; i < o->count; i++) {
+        carom_vec3 p = point_of(o, i);
+        float separation = cm_dot(reference->normal, p) - plane - radius;
         if (separation <= margin) {
-            out[kept].p = cm_mul_add(v->p, -radius, reference->normal);
+            out[kept].p = cm_mul_add(p, -radius, reference->normal);
             out[kept].separation = separation;
-            out[kept].feature = names | before->after | v->after << 7;
+            out[kept].feature = names | o->after[i > 0 ? i - 1 : o->count - 1] | o->after[i] << 7;
             kept++;
         }
     }
     return kept;
 }
 
+// The part of `in` behind one side, here or in `spare`.
+static outline *cut(outline *in, outline *spare, const clip_side *by, uint32_t corners,
+                    uint32_t name)
+{
+    float d[OUTLINE_ROWS];
+    pad(in);
+    if (measure(in, by, d) == 0) {
+        return in;
+    }
+    if (in->count == 2 && corners == 2) {
+        clip_segment(in, d);
+    } else if (in->count == 1 && corners == 1) {
+        in->count = 0;
+    } else {
+        clip_polygon(in, d, spare, name);
+        return spare;
+    }
+    return in;
+}
+
 uint32_t cm_clip(const cm_feature *reference, const cm_feature *incident, float radius,
                  float margin, cm_clip_point *list)
 {
-    vertex first[CM_CLIP_POINTS], second[CM_CLIP_POINTS];
-    vertex *in = first, *out = second;
-    uint32_t count = incident->count;
+    outline first, second, *in = &first;
     uint32_t names = (incident->id & 127u) << 14 | (reference->id & 127u) << 21;
-    for (uint32_t i = 0; i < count; i++) {
-        in[i].p = incident->points[i];
-        in[i].after = i;
+    in->count = incident->count;
+    for (uint32_t i = 0; i < in->count; i++) {
+        put_point(in, i, incident->points[i]);
+        in->after[i] = i;
     }
-    for (uint32_t i = 0; i < reference->count && count > 0; i++) {
+    for (uint32_t i = 0; i < reference->count && in->count > 0; i++) {
         carom_vec3 a = reference->points[i];
         carom_vec3 b = reference->points[i + 1 < reference->count ? i + 1 : 0];
-        carom_vec3 n = cm_normalize(cm_cross(cm_sub(b, a), reference->normal));
-        float offset = cm_dot(n, a);
-        if (count == 2 && incident->count == 2) {
-            count = clip_segment(in, n, offset);
-        } else if (count == 1 && incident->count == 1) {
-            count = cm_dot(n, in[0].p) <= offset ? 1 : 0;
-        } else {
-            count = clip_polygon(in, count, out, n, offset, SIDE + (i & 63u));
-            vertex *swap = in;
-            in = out;
-            out = swap;
-        }
+        clip_side by = {cm_normalize(cm_cross(cm_sub(b, a), reference->normal)), 0.0f};
+        by.offset = cm_dot(by.normal, a);
+        in = cut(in, in == &first ? &second : &first, &by, incident->count, SIDE + (i & 63u));
     }
-    return emit(reference, names, in, count, radius, margin, list);
+    return emit(reference, names, in, radius, margin, list);
 }
 
 static float area(const cm_clip_point *a, const cm_clip_point *b, const cm_clip_point *c,

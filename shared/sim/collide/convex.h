@@ -113,6 +113,10 @@ uint32_t cm_clip(const cm_feature *reference, const cm_feature *incident, float 
 // order.
 uint32_t cm_clip_reduce(cm_clip_point *list, uint32_t count, carom_vec3 normal);
 
+// hull_apart.c: of a box or a hull and a hull (both with their hulls), whether they are surely
+// farther apart than margin; no where that is not found out at once.
+bool cm_hulls_apart(const cm_shape *a, const cm_shape_transform *transform_a,
+                    const cm_shape_transform *transform_b, float margin);
 // hull.c: two polyhedra. convex_plane.c: a cylinder or hull over a plane. convex.c: all the rest.
 uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b, float margin,
                           cm_manifold *manifold);

@@ -34,6 +34,10 @@ uint32_t cm_collide_convex(const cm_shape *a, const cm_shape_transform *transfor
     bool polys =
         (a->type == CAROM_SHAPE_BOX || a->type == CAROM_SHAPE_HULL) && b->type == CAROM_SHAPE_HULL;
     if (polys) {
+        bool known = transform_b->hull && (transform_a->hull || a->type == CAROM_SHAPE_BOX);
+        if (known && cm_hulls_apart(a, transform_a, transform_b, margin)) {
+            return 0;
+        }
         if (!cm_poly_make(a, transform_a, transform_a->position, &poly_a) ||
             !cm_poly_make(b, transform_b, transform_a->position, &poly_b)) {
             return 0;

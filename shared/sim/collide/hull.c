@@ -38,7 +38,7 @@ typedef struct edge_axis {
 
 CM_LANES_INLINE cm_fvec broadcast(carom_vec3 v)
 {
-    return (cm_fvec){cm_lanes_set(v.x), cm_lanes_set(v.y), cm_lanes_set(v.z)};
+    return cm_fvec_set(v.x, v.y, v.z);
 }
 
 CM_LANES_INLINE cm_fvec load_rows(const float *x, const float *y, const float *z, uint32_t i)
@@ -55,12 +55,7 @@ static float beyond(const cm_poly *a, uint32_t face, const cm_poly *b)
         cm_fvec v = load_rows(b->vertices[0], b->vertices[1], b->vertices[2], i);
         low = cm_lanes_min(low, cm_fvec_dot(n, v));
     }
-    float each[CM_LANES];
-    memcpy(each, &low, sizeof each);
-    for (uint32_t i = 1; i < CM_LANES; i++) {
-        each[0] = cm_min(each[0], each[i]);
-    }
-    return each[0] - a->offsets[face];
+    return cm_lanes_least(low) - a->offsets[face];
 }
 
 // Heights of b's middle over the faces of a; which face it is highest over.

@@ -59,22 +59,23 @@ static void make_box(const cm_shape *shape, const cm_shape_transform *transform,
 
 static const uint32_t lane_numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// Rows `i` and the next ones, turned into world axes.
-CM_LANES_INLINE cm_fvec turn_rows(const cm_fvec rotation[3], const carom_vec3 *list, uint32_t i)
+// Rows from these on, turned into world axes.
+CM_LANES_INLINE cm_fvec turn_rows(const cm_fvec rotation[3], const float *x, const float *y,
+                                  const float *z)
 {
-    cm_f v[4];
-    cm_lanes_gather4(&list[i].x, 3, lane_numbers, v);
-    return cm_fvec_mix(v[0], rotation[0], v[1], rotation[1], v[2], rotation[2]);
+    return cm_fvec_mix(cm_lanes_load(x), rotation[0], cm_lanes_load(y), rotation[1],
+                       cm_lanes_load(z), rotation[2]);
 }
 
 static void make_hull(const carom_hull *hull, const cm_shape_transform *transform, carom_vec3 at,
                       cm_poly *poly)
 {
     const carom_vec3 *column = &transform->rotation.x;
-    cm_fvec rotation[3], position = {cm_lanes_set(at.x), cm_lanes_set(at.y), cm_lanes_set(at.z)};
+    const float(*vertices)[CM_HULL_VERTICES] = hull->vertex_rows;
+    const float(*normals)[CM_HULL_FACE_ROWS] = hull->normal_rows;
+    cm_fvec rotation[3], position = cm_fvec_set(at.x, at.y, at.z);
     for (uint32_t k = 0; k < 3; k++) {
-        rotation[k] = (cm_fvec){cm_lanes_set(column[k].x), cm_lanes_set(column[k].y),
-                                cm_lanes_set(column[k].z)};
+        rotation[k] = cm_fvec_set(column[k].x, column[k].y, column[k].z);
     }
     poly->vertex_count = hull->vertex_count;
     poly->face_count = hull->face_count;
@@ -89,13 +90,14 @@ static void make_hull(const carom_hull *hull, const cm_shape_transform *transfor
     poly->loop_edges = hull->loop_edges;
     poly->edges = hull->edges;
     for (uint32_t i = 0; i < hull->vertex_count; i += CM_LANES) {
-        cm_fvec v = cm_fvec_add(position, turn_rows(rotation, hull->vertices, i));
+        cm_fvec v = cm_fvec_add(
+            position, turn_rows(rotation, vertices[0] + i, vertices[1] + i, vertices[2] + i));
         cm_lanes_store(poly->vertices[0] + i, v.x);
         cm_lanes_store(poly->vertices[1] + i, v.y);
         cm_lanes_store(poly->vertices[2] + i, v.z);
     }
     for (uint32_t f = 0; f < hull->face_count; f += CM_LANES) {
-        cm_fvec n = turn_rows(rotation, hull->normals, f);
+        cm_fvec n = turn_rows(rotation, normals[0] + f, normals[1] + f, normals[2] + f);
         cm_lanes_store(poly->normals[0] + f, n.x);
         cm_lanes_store(poly->normals[1] + f, n.y);
         cm_lanes_store(poly->normals[2] + f, n.z);
@@ -121,7 +123,7 @@ bool cm_poly_make(const cm_shape *shape, const cm_shape_transform *transform, ca
 
 uint32_t cm_poly_support(const cm_poly *poly, carom_vec3 d)
 {
-    cm_fvec toward = {cm_lanes_set(d.x), cm_lanes_set(d.y), cm_lanes_set(d.z)};
+    cm_fvec toward = cm_fvec_set(d.x, d.y, d.z);
     cm_f most = cm_lanes_set(-3.0e38f);
     cm_mask at = {0}, here;
     memcpy(&here, lane_numbers, sizeof here);

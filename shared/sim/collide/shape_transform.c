@@ -18,7 +18,7 @@
 
 #include <stddef.h>
 
-// Half of the size of a shape's box, about its position.
+// Half of the size of a shape's box, about its position; not of a hull.
 static carom_vec3 half_size(const cm_shape *shape, const cm_shape_transform *transform)
 {
     const cm_mat3 *r = &transform->rotation;
@@ -38,22 +38,46 @@ static carom_vec3 half_size(const cm_shape *shape, const cm_shape_transform *tra
         carom_vec3 h = cm_scale(shape->size[1], cm_abs_vec(r->y));
         return cm_add(h, cm_vec(shape->size[0], shape->size[0], shape->size[0]));
     }
-    const carom_hull *hull = transform->hull;
-    carom_vec3 size = hull ? hull->half : cm_vec(shape->size[0], shape->size[1], shape->size[2]);
-    carom_vec3 h = cm_scale(size.x, cm_abs_vec(r->x));
-    h = cm_mul_add(h, size.y, cm_abs_vec(r->y));
-    return cm_mul_add(h, size.z, cm_abs_vec(r->z));
+    carom_vec3 h = cm_scale(shape->size[0], cm_abs_vec(r->x));
+    h = cm_mul_add(h, shape->size[1], cm_abs_vec(r->y));
+    return cm_mul_add(h, shape->size[2], cm_abs_vec(r->z));
+}
+
+// The box of a hull's corners, about the shape's position: less than half of the pairs that the
+// box of its own box would meet.
+static cm_aabb corner_box(const carom_hull *hull, const cm_mat3 *turn)
+{
+    cm_fvec x = cm_fvec_set(turn->x.x, turn->x.y, turn->x.z);
+    cm_fvec y = cm_fvec_set(turn->y.x, turn->y.y, turn->y.z);
+    cm_fvec z = cm_fvec_set(turn->z.x, turn->z.y, turn->z.z);
+    cm_fvec low = cm_fvec_set(3.0e38f, 3.0e38f, 3.0e38f),
+            high = cm_fvec_scale(-cm_lanes_set(1.0f), low);
+    for (uint32_t i = 0; i < hull->vertex_count; i += CM_LANES) {
+        cm_fvec v = cm_fvec_mix(cm_lanes_load(hull->vertex_rows[0] + i), x,
+                                cm_lanes_load(hull->vertex_rows[1] + i), y,
+                                cm_lanes_load(hull->vertex_rows[2] + i), z);
+        low =
+            (cm_fvec){cm_lanes_min(low.x, v.x), cm_lanes_min(low.y, v.y), cm_lanes_min(low.z, v.z)};
+        high = (cm_fvec){cm_lanes_max(high.x, v.x), cm_lanes_max(high.y, v.y),
+                         cm_lanes_max(high.z, v.z)};
+    }
+    return (cm_aabb){cm_vec(cm_lanes_least(low.x), cm_lanes_least(low.y), cm_lanes_least(low.z)),
+                     cm_vec(cm_lanes_most(high.x), cm_lanes_most(high.y), cm_lanes_most(high.z))};
 }
 
 static cm_aabb grown_box(const cm_shape *shape, const cm_shape_transform *transform, float margin,
                          carom_vec3 motion)
 {
-    carom_vec3 half = cm_add(half_size(shape, transform), cm_vec(margin, margin, margin));
-    carom_vec3 center = transform->position;
+    cm_aabb box;
     if (transform->hull) {
-        center = cm_add(center, cm_mat3_mul(transform->rotation, transform->hull->center));
+        box = corner_box(transform->hull, &transform->rotation);
+    } else {
+        box.upper = half_size(shape, transform);
+        box.lower = cm_neg(box.upper);
     }
-    cm_aabb box = {cm_sub(center, half), cm_add(center, half)};
+    carom_vec3 grow = cm_vec(margin, margin, margin);
+    box.lower = cm_add(transform->position, cm_sub(box.lower, grow));
+    box.upper = cm_add(transform->position, cm_add(box.upper, grow));
     box.lower = cm_add(
         box.lower, cm_vec(cm_min(motion.x, 0.0f), cm_min(motion.y, 0.0f), cm_min(motion.z, 0.0f)));
     box.upper = cm_add(
@@ -220,12 +244,18 @@ CM_LANES_INLINE bool find_boxes(const lane_pose *pose, const placing *of, float 
                                          cm_lanes_set(CM_MARGIN_RADII) * inner));
 }
 
+static inline bool has_own_box(const cm_shape *shape)
+{
+    return shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_HULL;
+}
+
 __attribute__((noinline)) static void place_thin(const carom_world *world, cm_scratch *scratch,
                                                  const uint32_t *slots, uint32_t count,
                                                  float margin, float dt)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (is_thin(&scratch->transforms[slots[i]])) {
+        const cm_shape *shape = &cm_shapes(world)[slots[i]];
+        if (!has_own_box(shape) && is_thin(&scratch->transforms[slots[i]])) {
             scratch->bounds[slots[i]] = box_of_tick(world, scratch, slots[i], margin, dt);
         }
     }
@@ -249,7 +279,7 @@ static void place_lanes(const carom_world *world, cm_scratch *scratch, const pla
         note_surface(scratch, shape);
         *box = (cm_aabb){{sides[0][i], sides[1][i], sides[2][i]},
                          {sides[3][i], sides[4][i], sides[5][i]}};
-        if (shape->type == CAROM_SHAPE_CYLINDER || shape->type == CAROM_SHAPE_HULL) {
+        if (has_own_box(shape)) {
             *box = box_of_tick(world, scratch, of->slot[i], margin, dt);
         }
     }

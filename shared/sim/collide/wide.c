@@ -20,6 +20,7 @@
 #include "shared/sim/collide/dispatch.c"
 #include "shared/sim/collide/gjk.c"
 #include "shared/sim/collide/hull.c"
+#include "shared/sim/collide/hull_apart.c"
 #include "shared/sim/collide/morton.c"
 #include "shared/sim/collide/shape_transform.c"
 #include "shared/sim/collide/plane.c"

@@ -35,6 +35,7 @@
 #define cm_core_support              cm_core_support_8
 #define cm_find_pairs                cm_find_pairs_8
 #define cm_gjk_distance              cm_gjk_distance_8
+#define cm_hulls_apart               cm_hulls_apart_8
 #define cm_morton_keys               cm_morton_keys_8
 #define cm_update_shape_transforms   cm_update_shape_transforms_8
 #define cm_update_shape_transform    cm_update_shape_transform_8

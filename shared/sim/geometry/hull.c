@@ -166,6 +166,24 @@ static void fill_faces(carom_hull *hull)
     hull->bend = cm_sqrt(0.5f * cm_max(0.0f, 1.0f + least));
 }
 
+static void put_row(carom_vec3 v, float *x, float *y, float *z)
+{
+    *x = v.x;
+    *y = v.y;
+    *z = v.z;
+}
+
+static void fill_rows(carom_hull *hull)
+{
+    float(*v)[CM_HULL_VERTICES] = hull->vertex_rows, (*n)[CM_HULL_FACE_ROWS] = hull->normal_rows;
+    for (uint32_t i = 0; i < CM_HULL_VERTICES; i++) {
+        put_row(hull->vertices[i], &v[0][i], &v[1][i], &v[2][i]);
+    }
+    for (uint32_t f = 0; f < CM_HULL_FACE_ROWS; f++) {
+        put_row(hull->normals[f], &n[0][f], &n[1][f], &n[2][f]);
+    }
+}
+
 static void measure(carom_hull *hull)
 {
     carom_vec3 low = hull->vertices[0], high = low;
@@ -222,6 +240,7 @@ CM_FP_BODY static carom_result build_hull(const carom_vec3 *points, uint32_t cou
     }
     name_loop_edges(hull);
     fill_faces(hull);
+    fill_rows(hull);
     cm_hull_integrate(hull);
     measure(hull);
     hull->id = name(hull);

@@ -2,7 +2,7 @@
 //
 // Canonical form: vertices ascending by (x, y, z), each face's loop begins with its lowest vertex,
 // faces ascend by loop. So the same set of points gives the same hull, bit for bit, and the id is a
-// hash of what stands here. One block of 5 kB, immutable, outside the image: a shape's row names it
+// hash of what stands here. One block of 7 kB, immutable, outside the image: a shape's row names it
 // by its id. Typical: 8 to 20 vertices.
 #ifndef CM_SIM_STATE_HULL_H
 #define CM_SIM_STATE_HULL_H
@@ -31,7 +31,9 @@ struct carom_hull {
     carom_vec3 vertices[CM_HULL_VERTICES]; // behind the last one: the first
     carom_vec3 normals[CM_HULL_FACE_ROWS]; // unit, outward; likewise
     float offsets[CM_HULL_FACE_ROWS];      // normal . x of the face; likewise
-    uint16_t first[CM_HULL_FACES + 1];     // of each face in `loop`
+    // The same vertices and normals by coordinate, for lanes.
+    float vertex_rows[3][CM_HULL_VERTICES], normal_rows[3][CM_HULL_FACE_ROWS];
+    uint16_t first[CM_HULL_FACES + 1]; // of each face in `loop`
     uint8_t loop[CM_HULL_LOOP];
     uint8_t loop_edges[CM_HULL_LOOP]; // the edge that leaves that vertex
     cm_hull_edge edges[CM_HULL_EDGES];

@@ -1,6 +1,8 @@
 // Goal: bounds that spare the narrow phase of polyhedra most faces and edges change no answer.
 // Method: every face and every pair of edges, one by one, is what the search must come to; random
-// hulls, coins, splinters and boxes, apart, touching and far inside each other.
+// hulls, coins, splinters and boxes, apart, touching and far inside each other. What is taken for
+// apart at once is so, at margins as near as rounding lets them be; a hull's box is its corners'.
+#include "shared/sim/collide/shape_transform.h"
 #include "shared/sim/collide/convex.h"
 #include "tests/unit/sim/hulls.h"
 
@@ -87,8 +89,14 @@ static const carom_hull *coin(cm_hulls *hulls, uint32_t sides, float radius, flo
     return cm_hulls_add(hulls, points, 2 * sides);
 }
 
+typedef struct placed {
+    cm_shape shape;
+    cm_shape_transform transform;
+    cm_poly poly;
+} placed;
+
 // A third of them face to face: the same turn about the vertical alone.
-static void place(uint64_t *state, cm_hulls *hulls, bool upright, cm_poly *poly)
+static void place(uint64_t *state, cm_hulls *hulls, bool upright, placed *to)
 {
     carom_vec3 half = cm_vec(0.2f + cm_hulls_unit(state), 0.3f, 0.1f + 0.5f * cm_hulls_unit(state));
     cm_shape shape = {.type = CAROM_SHAPE_HULL};
@@ -104,23 +112,37 @@ static void place(uint64_t *state, cm_hulls *hulls, bool upright, cm_poly *poly)
     }
     transform.rotation = cm_mat3_from_quat(turn);
     transform.position = cm_hulls_vec(state, 0.9f);
-    cr_assert(cm_poly_make(&shape, &transform, cm_vec(0.0f, 0.0f, 0.0f), poly));
+    if (shape.type == CAROM_SHAPE_BOX) {
+        transform.hull = NULL;
+        transform.reach = half.x + half.y + half.z;
+    } else {
+        transform.reach = transform.hull->half.x + transform.hull->half.y + transform.hull->half.z;
+    }
+    to->shape = shape;
+    to->transform = transform;
+    cr_assert(cm_poly_make(&shape, &transform, cm_vec(0.0f, 0.0f, 0.0f), &to->poly));
+}
+
+static void fill(cm_hulls *hulls, uint64_t *state)
+{
+    cm_hulls_open(hulls);
+    for (uint32_t i = 0; i < 24; i++) {
+        cm_hulls_random(hulls, state, 4 + 2 * i, 0.2f + 0.03f * (float)i);
+        coin(hulls, 3 + i, 0.1f + 0.02f * (float)i, 0.002f * (float)(1 + i * i));
+    }
 }
 
 Test(collide_hull, pruned_searches_find_what_a_full_one_finds)
 {
-    static cm_poly a, b;
+    static placed one, two;
     uint64_t state = 22;
     uint32_t apart = 0, by_edges = 0, by_faces = 0;
     cm_hulls hulls;
-    cm_hulls_open(&hulls);
-    for (uint32_t i = 0; i < 24; i++) {
-        cm_hulls_random(&hulls, &state, 4 + 2 * i, 0.2f + 0.03f * (float)i);
-        coin(&hulls, 3 + i, 0.1f + 0.02f * (float)i, 0.002f * (float)(1 + i * i));
-    }
+    fill(&hulls, &state);
     for (uint32_t i = 0; i < PAIRS; i++) {
-        place(&state, &hulls, i % 3 == 0, &a);
-        place(&state, &hulls, i % 3 == 0, &b);
+        place(&state, &hulls, i % 3 == 0, &one);
+        place(&state, &hulls, i % 3 == 0, &two);
+        const cm_poly a = one.poly, b = two.poly;
         float margin = 0.02f;
         answer want = expected(&a, &b, margin);
         cm_manifold manifold;
@@ -147,5 +169,56 @@ Test(collide_hull, pruned_searches_find_what_a_full_one_finds)
     }
     cr_assert(apart > 10000 && by_edges > 1000 && by_faces > 10000, "%u %u %u", apart, by_edges,
               by_faces);
+    cm_hulls_close(&hulls);
+}
+
+// The margin is as good as the gap over the best face of a: a pair is not apart for one a little
+// wider.
+Test(collide_hull, pairs_apart_at_once_are_apart)
+{
+    static placed a, b;
+    uint64_t state = 23;
+    uint32_t apart = 0, at_once = 0;
+    cm_hulls hulls;
+    fill(&hulls, &state);
+    for (uint32_t i = 0; i < PAIRS; i++) {
+        uint32_t face;
+        place(&state, &hulls, i % 3 == 0, &a);
+        place(&state, &hulls, i % 3 == 0, &b);
+        if (b.shape.type != CAROM_SHAPE_HULL) {
+            continue;
+        }
+        float gap = try_faces(&a.poly, &b.poly, &face);
+        cr_assert(!cm_hulls_apart(&a.shape, &a.transform, &b.transform, gap), "pair %u", i);
+        if (gap > 0.02f) {
+            apart++;
+            at_once += cm_hulls_apart(&a.shape, &a.transform, &b.transform, 0.02f) ? 1 : 0;
+        }
+    }
+    cr_assert(apart > 5000 && 10 * at_once > 8 * apart, "%u of %u", at_once, apart);
+    cm_hulls_close(&hulls);
+}
+
+Test(collide_hull, box_is_that_of_the_corners)
+{
+    static placed a;
+    uint64_t state = 24;
+    cm_hulls hulls;
+    fill(&hulls, &state);
+    for (uint32_t i = 0; i < 2000; i++) {
+        place(&state, &hulls, i % 3 == 0, &a);
+        cm_aabb box = cm_shape_bounds(&a.shape, &a.transform);
+        const float lower[3] = {box.lower.x, box.lower.y, box.lower.z};
+        const float upper[3] = {box.upper.x, box.upper.y, box.upper.z};
+        for (uint32_t k = 0; k < 3; k++) {
+            float low = 1.0e30f, high = -1.0e30f;
+            for (uint32_t v = 0; v < a.poly.vertex_count; v++) {
+                low = cm_min(low, a.poly.vertices[k][v]);
+                high = cm_max(high, a.poly.vertices[k][v]);
+            }
+            cr_assert_float_eq(lower[k], low, 1.0e-6f, "box %u", i);
+            cr_assert_float_eq(upper[k], high, 1.0e-6f, "box %u", i);
+        }
+    }
     cm_hulls_close(&hulls);
 }
