@@ -508,12 +508,44 @@ static int feel_game(const cm_feel_game *game, const char *conditions, cm_feel_o
     return CM_STATUS_DONE;
 }
 
+static bool is_named(const char *const *names, uint32_t count, const char *name)
+{
+    bool wanted = count == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        wanted = wanted || strcmp(names[i], name) == 0;
+    }
+    return wanted;
+}
+
+static int feel_table(const cm_feel_options *options, const char *const *names, uint32_t count,
+                      uint32_t seeds)
+{
+    char error[256], line[CM_FEEL_LINE];
+    uint32_t missed = 0;
+    cm_feel_row_head(line);
+    printf("%s\n", line);
+    for (uint32_t row = 0; cm_feel_row_game(row) != NULL; row++) {
+        if (!is_named(names, count, cm_feel_row_game(row))) {
+            continue;
+        }
+        if (cm_feel_row(options, row, seeds, line, &missed, error, sizeof error) != CAROM_OK) {
+            return cm_cli_failed("bench: feel: %s", error);
+        }
+        printf("%s\n", line);
+        fflush(stdout);
+    }
+    printf("%u figures are not reached\n", missed);
+    return CM_STATUS_DONE;
+}
+
 static int bench_feel(int argc, char **argv)
 {
     int64_t seconds = FEEL_S, seeds = FEEL_SEEDS, seed = 1, budget_kbit = 0;
     const char *conditions = NULL, *sync = "state", *names[FEEL_GAMES];
     uint32_t count = 0;
+    bool table = false;
     const cm_option options[] = {
+        {.name = "table", .kind = CM_OPTION_FLAG, .value = &table},
         {.name = "sync", .kind = CM_OPTION_TEXT, .value = &sync},
         {.name = "condition", .kind = CM_OPTION_TEXT, .value = &conditions},
         {.name = "seconds", .kind = CM_OPTION_INT, .value = &seconds, .low = 1, .high = 86400},
@@ -549,12 +581,11 @@ static int bench_feel(int argc, char **argv)
                            .seconds = (uint32_t)seconds,
                            .budget_kbit = (uint32_t)budget_kbit,
                            .sync_inputs = strcmp(sync, "inputs") == 0};
+    if (table) {
+        return cm_cli_finish(feel_table(&run, names, count, (uint32_t)seeds));
+    }
     for (const cm_feel_game *game = cm_feel_games; game->name != NULL; game++) {
-        bool wanted = count == 0;
-        for (uint32_t i = 0; i < count; i++) {
-            wanted = wanted || strcmp(names[i], game->name) == 0;
-        }
-        if (wanted) {
+        if (is_named(names, count, game->name)) {
             status = worse(status, feel_game(game, conditions, &run, (uint32_t)seeds));
         }
     }
@@ -641,7 +672,7 @@ const cm_command cm_bench_command = {
     "       carom bench seal [--runs N]\n"
     "       carom bench codec [FILE] [--runs N] [--seed N] [--frames N]\n"
     "       carom bench feel [GAME...] [--sync state|inputs] [--condition NAME,...] [--seconds N] [--seeds N] [--seed N]\n"
-    "                        [--budget-kbit N]\n"
+    "                        [--budget-kbit N] [--table]\n"
     "       carom bench hand [--sync state|inputs] [--condition NAME,...] [--seed N]\n"
     "       carom bench queries [SCENE] [--rays N] [--runs N] [--steps N]\n"
     "\n"
@@ -683,7 +714,8 @@ const cm_command cm_bench_command = {
     "perfect, r60 (30+-5 ms and 1% loss each way), r200, r300, asym (150 ms up, 50 down), burst, blackout250, blackout2000, step or mobile (all). --seconds count (" CM_HELP(FEEL_S) "), after six; of\n"
     "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
     "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers;\n"
-    "--sync inputs: as if the scene said so.\n"
+    "--sync inputs: as if the scene said so. --table: what is to be reached, of the games named, beside what is and\n"
+    "the bound: the same client given every input when the path could have brought it, at the soonest, unsmoothed.\n"
     "hand: touch at 1 kHz in virtual time, against the same hand alone; a condition is perfect, 5ms (5+-1 each way),\n"
     "20ms (20+-3) or r60 (all): force and torque that are off (percent of the peak), the work done on the hand over a\n"
     "closed path (J, the most of six), a wall's stiffness, corrections, steps and thread time of an update; ..._most:\n"

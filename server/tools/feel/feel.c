@@ -29,6 +29,8 @@ typedef struct seat {
     uint16_t ports[PORTS]; // a client that comes back has another one
     uint32_t port_count;
     uint64_t frame_us; // its next
+    cm_feel_made made;
+    cm_feel_known known;
     carom_client_stats before;
     cm_net_port_stats traffic;
 } seat;
@@ -159,6 +161,29 @@ static void play(run *r, seat *s, uint64_t now)
                                  module != NULL ? module->input_size : SANDBOX_INPUT);
 }
 
+// Up from the one who made an input, down to the one who is to know it.
+static uint64_t latency_us(const seat *from, const seat *to)
+{
+    const cm_link_def *down = to->way.path->apart ? &to->way.path->down : &to->way.link;
+    return (uint64_t)from->way.link.latency_us + down->latency_us;
+}
+
+// The inputs that a path could have brought to the seat, and those that its player made.
+static void note_known(run *r, seat *s, uint64_t now)
+{
+    carom_client_stats stats;
+    carom_client_stats_get(s->player.client, &stats);
+    cm_feel_made_note(&s->made, stats.predicted_tick, now);
+    for (uint32_t i = 0; i < r->options->game->players; i++) {
+        const seat *other = &r->seats[i];
+        uint32_t player = carom_client_player(other->player.client);
+        if (other != s && player < CM_FEEL_PLAYERS_MAX && !s->way.cut && !other->way.cut) {
+            uint64_t *known = &s->known.tick[player];
+            *known = cm_feel_made_known(&other->made, *known, latency_us(other, s), now);
+        }
+    }
+}
+
 static void frame(run *r, seat *s, uint64_t now)
 {
     uint16_t port = cm_net_last_port(r->net);
@@ -172,7 +197,8 @@ static void frame(run *r, seat *s, uint64_t now)
         cm_feel_tally_add(&r->found->updates, (float)(1e3 * (cm_bench_thread_ms() - from_ms)));
     }
     if (plays(s)) {
-        cm_feel_watch_draw(&s->watch, s->player.client, now, &s->way);
+        note_known(r, s, now);
+        cm_feel_watch_draw(&s->watch, s->player.client, now, &s->way, &s->known);
         cm_feel_watch_judge(&s->watch, &r->truth, r->from_us, r->found);
         play(r, s, now);
     }
@@ -233,6 +259,11 @@ static carom_result make(run *r)
     }
     uint32_t slots = carom_world_limits(cm_room_world(room_of(r))).bodies;
     result = cm_feel_truth_init(&r->truth, slots) ? CAROM_OK : CAROM_ERROR_MEMORY;
+    if (result == CAROM_OK && r->options->with_bound) {
+        const carom_game *game = cm_room_game(room_of(r));
+        r->truth.bound = cm_feel_bound_create(r->scene, cm_game_module(game), cm_game_seed(game));
+        result = r->truth.bound != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    }
     for (uint32_t i = 0; i < r->options->game->players && result == CAROM_OK; i++) {
         result = make_seat(r, i, slots);
     }
@@ -288,6 +319,10 @@ static void sum_up(const run *r, cm_feel_figures *f)
     f->shared_p99_mm = 1e3 * cm_feel_tally_share(&found->shared, 0.99);
     f->pops_p99_mm = 1e3 * cm_feel_tally_share(&found->pops, 0.99);
     f->own_pops_p99_mm = 1e3 * cm_feel_tally_share(&found->own_pops, 0.99);
+    f->bound_own_mm = 1e3 * cm_feel_tally_share(&found->bound_own, 0.99);
+    f->bound_others_mm = 1e3 * cm_feel_tally_share(&found->bound_others, 0.99);
+    f->bound_shared_mm = 1e3 * cm_feel_tally_share(&found->bound_shared, 0.99);
+    f->bound_pops_mm = 1e3 * cm_feel_tally_share(&found->bound_pops, 0.99);
     f->update_us_p99 = cm_feel_tally_share(&found->updates, 0.99);
     f->recovery_ms_max = found->recovery_ms_max;
     f->kbit_told = r->told_count > 0 ? r->told_sum / r->told_count : 0.0;
@@ -330,6 +365,7 @@ static void release(run *r)
         cm_feel_watch_free(&r->seats[i].watch);
     }
     cm_worker_destroy(r->worker);
+    cm_feel_bound_destroy(r->truth.bound);
     cm_scene_free(r->scene);
     cm_feel_truth_free(&r->truth);
 }

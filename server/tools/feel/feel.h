@@ -19,12 +19,14 @@ typedef struct cm_feel_options {
     uint32_t seconds;     // that count, after the warm-up
     uint32_t budget_kbit; // 0: the scene's
     bool sync_inputs;     // exact sync
+    bool with_bound;      // beside each figure what the path allows (bound.h); takes as long again
 } cm_feel_options;
 
 // Millimetres. Of others and of shared bodies (all else that moves) present errors.
 typedef struct cm_feel_figures {
     double own_p50_mm, own_p99_mm, others_p99_mm, shared_p99_mm;
-    double pops_p99_mm; // of the others
+    double pops_p99_mm;                                                   // of the others
+    double bound_own_mm, bound_others_mm, bound_shared_mm, bound_pops_mm; // of the four p99
     double own_max_mm, own_pops_p99_mm;
     double recovery_ms_max;    // from a blackout's end until the own body is right again
     double late_percent;       // of inputs, refused ones among them

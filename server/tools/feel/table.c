@@ -1,7 +1,9 @@
 // Every figure is the worse, the larger it is.
 #include "server/tools/feel/table.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void raise(double *worst, double value)
 {
@@ -17,6 +19,10 @@ static void raise_all(cm_feel_figures *worst, const cm_feel_figures *f)
     raise(&worst->others_p99_mm, f->others_p99_mm);
     raise(&worst->shared_p99_mm, f->shared_p99_mm);
     raise(&worst->pops_p99_mm, f->pops_p99_mm);
+    raise(&worst->bound_own_mm, f->bound_own_mm);
+    raise(&worst->bound_others_mm, f->bound_others_mm);
+    raise(&worst->bound_shared_mm, f->bound_shared_mm);
+    raise(&worst->bound_pops_mm, f->bound_pops_mm);
     raise(&worst->recovery_ms_max, f->recovery_ms_max);
     raise(&worst->late_percent, f->late_percent);
     raise(&worst->lead_ticks, f->lead_ticks);
@@ -43,6 +49,94 @@ carom_result cm_feel_worst(const cm_feel_options *options, uint32_t seeds, cm_fe
         }
         raise_all(worst, &figures);
     }
+    return CAROM_OK;
+}
+
+#define ALL 1e9 // no bar
+
+// p99, mm; kbit/s down with IP: issue 23's table.
+static const struct {
+    const char *game, *path;
+    bool sync_inputs;
+    uint32_t budget_kbit;
+    double own, others, shared, pops, kbit;
+} rows[] = {
+    {"crowd", "r60", true, 0, 35, 155, 55, 50, 34},
+    {"crowd", "r200", true, 0, 200, 1000, 290, 250, 40},
+    {"crowd", "r60", false, 128, 75, 160, 200, 50, 130},
+    {"crowd", "r60", false, 64, ALL, ALL, ALL, ALL, ALL},
+    {"pushball", "r60", false, 0, 20, 165, 20, 50, 33},
+    {"pushball", "r200", false, 0, 130, 900, 145, 220, 57},
+    {"race", "r60", true, 0, 19, 57, 60, 14, 64},
+    {"race", "r200", true, 0, 88, 286, 300, 45, 64},
+    {"pressing", "r60", false, 0, 5, 5, ALL, 5, ALL},
+    {"pressing", "r60", true, 0, 5, 5, ALL, 5, ALL},
+    {"pressing", "r200", false, 0, 5, 5, ALL, 5, ALL},
+    {"pressing", "r200", true, 0, 5, 5, ALL, 5, ALL},
+};
+
+static void add(char line[CM_FEEL_LINE], const char *format, ...)
+{
+    size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line + used, CM_FEEL_LINE - used, format, arguments);
+    va_end(arguments);
+}
+
+// A figure, its bound, what is to be reached. Exact sync is to be within 1.15 times the bound.
+static uint32_t cell(double is, double bound, double to_reach, bool exact, char line[CM_FEEL_LINE])
+{
+    bool reached = is <= to_reach;
+    bool near = !exact || is <= 1.15 * bound + 1.0; // a millimetre is nobody's
+    char text[48], bar[16] = "";
+    if (to_reach < ALL) {
+        snprintf(bar, sizeof bar, " <%.0f", to_reach);
+    }
+    snprintf(text, sizeof text, "%.0f (%.0f)%s%s%s", is, bound, bar, reached ? "" : " MISSED",
+             near ? "" : " FAR");
+    add(line, "  %-26s", text);
+    return reached && near ? 0 : 1;
+}
+
+void cm_feel_row_head(char line[CM_FEEL_LINE])
+{
+    snprintf(line, CM_FEEL_LINE, "%-28s  %-26s  %-26s  %-26s  %-26s  kbit/s down",
+             "p99, mm (bound) <to reach", "own", "others", "shared", "others' pops");
+}
+
+const char *cm_feel_row_game(uint32_t row)
+{
+    return row < sizeof rows / sizeof rows[0] ? rows[row].game : NULL;
+}
+
+carom_result cm_feel_row(const cm_feel_options *options, uint32_t row, uint32_t seeds,
+                         char line[CM_FEEL_LINE], uint32_t *missed, char *error, size_t error_size)
+{
+    const bool exact = rows[row].sync_inputs;
+    cm_feel_options one = *options;
+    one.game = cm_feel_game_find(rows[row].game);
+    one.path = cm_feel_path_find(rows[row].path);
+    one.sync_inputs = exact;
+    one.budget_kbit = rows[row].budget_kbit;
+    one.with_bound = true;
+    cm_feel_figures f;
+    carom_result result = cm_feel_worst(&one, seeds, &f, error, error_size);
+    if (result != CAROM_OK) {
+        return result;
+    }
+    char name[64];
+    snprintf(name, sizeof name, one.budget_kbit > 0 ? "%s %s, %s at %u" : "%s %s, %s",
+             rows[row].game, rows[row].path, exact ? "inputs" : "state", one.budget_kbit);
+    snprintf(line, CM_FEEL_LINE, "%-28s", name);
+    *missed += cell(f.own_p99_mm, f.bound_own_mm, rows[row].own, exact, line);
+    *missed += cell(f.others_p99_mm, f.bound_others_mm, rows[row].others, exact, line);
+    *missed += cell(f.shared_p99_mm, f.bound_shared_mm, rows[row].shared, exact, line);
+    *missed += cell(f.pops_p99_mm, f.bound_pops_mm, rows[row].pops, exact, line);
+    bool cheap = f.kbit_down <= rows[row].kbit;
+    *missed += !cheap;
+    add(line, rows[row].kbit < ALL ? "  %.1f <%.0f%s" : "  %.1f", f.kbit_down, rows[row].kbit,
+        cheap ? "" : " MISSED");
     return CAROM_OK;
 }
 

@@ -12,4 +12,11 @@ carom_result cm_feel_worst(const cm_feel_options *options, uint32_t seeds, cm_fe
 void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *figures,
                   char line[CM_FEEL_LINE]);
 
+// The table of what is to be reached, row by row, beside what is, and the bound. NULL: no such row.
+const char *cm_feel_row_game(uint32_t row);
+void cm_feel_row_head(char line[CM_FEEL_LINE]);
+// Adds to `missed` the figures that are not reached.
+carom_result cm_feel_row(const cm_feel_options *options, uint32_t row, uint32_t seeds,
+                         char line[CM_FEEL_LINE], uint32_t *missed, char *error, size_t error_size);
+
 #endif

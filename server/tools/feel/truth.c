@@ -48,6 +48,9 @@ static void take(cm_feel_truth *truth, const carom_game *game, uint64_t tick)
             row[id.index].player = (uint8_t)player;
         }
     }
+    if (truth->bound != NULL) {
+        cm_feel_bound_take(truth->bound, game, tick);
+    }
     truth->newest = tick;
 }
 

@@ -3,6 +3,7 @@
 #define CM_SERVER_TOOLS_FEEL_TRUTH_H
 
 #include "server/room/room.h"
+#include "server/tools/feel/bound.h"
 
 #define CM_FEEL_TRUTH_TICKS 256u
 #define CM_FEEL_NOBODY      UINT8_MAX
@@ -18,6 +19,7 @@ typedef struct cm_feel_truth {
     uint32_t slots;
     uint64_t newest; // tick; 0: none
     cm_feel_true_body *bodies;
+    cm_feel_bound *bound; // is given each true state; set by the caller, or NULL
 } cm_feel_truth;
 
 bool cm_feel_truth_init(cm_feel_truth *truth, uint32_t slots);

@@ -8,10 +8,15 @@
 
 #define RIGHT_M  0.02f  // an own body that far off is right again after a blackout
 #define RIGHT_US 100000 // and stays so for as long
+#define EACH     8u     // of so many frames two, one behind the other, are held against the bound
 
 bool cm_feel_watch_init(cm_feel_watch *watch, uint32_t slots)
 {
     watch->slots = slots;
+    watch->bound = calloc(slots, sizeof *watch->bound);
+    if (watch->bound == NULL) {
+        return false;
+    }
     for (uint32_t i = 0; i < CM_FEEL_FRAMES; i++) {
         watch->ring[i].bodies = calloc(slots, sizeof *watch->ring[i].bodies);
         if (watch->ring[i].bodies == NULL) {
@@ -23,13 +28,14 @@ bool cm_feel_watch_init(cm_feel_watch *watch, uint32_t slots)
 
 void cm_feel_watch_free(cm_feel_watch *watch)
 {
+    free(watch->bound);
     for (uint32_t i = 0; i < CM_FEEL_FRAMES; i++) {
         free(watch->ring[i].bodies);
     }
 }
 
 void cm_feel_watch_draw(cm_feel_watch *watch, const carom_client *client, uint64_t now_us,
-                        const cm_feel_way *way)
+                        const cm_feel_way *way, const cm_feel_known *known)
 {
     carom_client_stats stats;
     carom_client_stats_get(client, &stats);
@@ -39,6 +45,7 @@ void cm_feel_watch_draw(cm_feel_watch *watch, const carom_client *client, uint64
     frame->others_tick = stats.interpolated_at;
     frame->healed_us = way->healed_us;
     frame->cut = way->cut;
+    frame->known = *known;
     watch->player = carom_client_player(client);
     for (uint32_t slot = 0; slot < watch->slots; slot++) {
         cm_feel_drawn *drawn = &frame->bodies[slot];
@@ -74,12 +81,40 @@ static void judge_recovery(cm_feel_watch *watch, const cm_feel_frame *frame, flo
     }
 }
 
-static float pop_of(const cm_feel_frame *before, const cm_feel_frame *frame, uint32_t slot)
+static float pop_of(const cm_feel_drawn *a, const cm_feel_drawn *b, float seconds)
 {
-    const cm_feel_drawn *a = &before->bodies[slot], *b = &frame->bodies[slot];
-    float seconds = (float)(frame->time_us - before->time_us) * 1e-6f;
     carom_vec3 way = cm_scale(0.5f * seconds, cm_add(a->velocity, b->velocity));
     return cm_length(cm_sub(cm_sub(b->position, a->position), way));
+}
+
+static void judge_bound(cm_feel_watch *watch, const cm_feel_frame *frame,
+                        const cm_feel_truth *truth, cm_feel_found *found)
+{
+    bool again = watch->judged % EACH == 1 && watch->bounded;
+    watch->bounded = watch->judged % EACH < 2 && cm_feel_bound_show(truth->bound, &frame->known,
+                                                                    watch->player, frame->own_tick);
+    float seconds = (float)(frame->time_us - watch->bound_us) * 1e-6f;
+    watch->bound_us = frame->time_us;
+    for (uint32_t slot = 0; slot < watch->slots && watch->bounded; slot++) {
+        cm_feel_drawn *last = &watch->bound[slot], now = {.id = frame->bodies[slot].id};
+        cm_feel_true_body true_body;
+        if (!cm_feel_bound_body(truth->bound, now.id, &now.position, &now.velocity) ||
+            !cm_feel_truth_at(truth, now.id, frame->own_tick, &true_body)) {
+            last->id.generation = 0;
+            continue;
+        }
+        float error = cm_length(cm_sub(now.position, true_body.position));
+        bool other = true_body.player != watch->player && true_body.player != CM_FEEL_NOBODY;
+        if (true_body.player == watch->player) {
+            cm_feel_tally_add(&found->bound_own, error);
+        } else if (other || true_body.moves) {
+            cm_feel_tally_add(other ? &found->bound_others : &found->bound_shared, error);
+        }
+        if (other && again && last->id.generation == now.id.generation) {
+            cm_feel_tally_add(&found->bound_pops, pop_of(last, &now, seconds));
+        }
+        *last = now;
+    }
 }
 
 static void judge_body(cm_feel_watch *watch, const cm_feel_frame *before,
@@ -93,6 +128,9 @@ static void judge_body(cm_feel_watch *watch, const cm_feel_frame *before,
     }
     bool followed = before != NULL && before->bodies[slot].id.generation == drawn->id.generation;
     float error = cm_length(cm_sub(drawn->position, now.position));
+    float pop = followed ? pop_of(&before->bodies[slot], drawn,
+                                  (float)(frame->time_us - before->time_us) * 1e-6f)
+                         : 0.0f;
     if (now.player == watch->player) {
         cm_feel_true_body shown = now;
         if (!drawn->predicted) {
@@ -103,12 +141,12 @@ static void judge_body(cm_feel_watch *watch, const cm_feel_frame *before,
         found->own_max = own > found->own_max ? own : found->own_max;
         judge_recovery(watch, frame, error, found);
         if (followed) {
-            cm_feel_tally_add(&found->own_pops, pop_of(before, frame, slot));
+            cm_feel_tally_add(&found->own_pops, pop);
         }
     } else if (now.player != CM_FEEL_NOBODY) {
         cm_feel_tally_add(&found->others, error);
         if (followed) {
-            cm_feel_tally_add(&found->pops, pop_of(before, frame, slot));
+            cm_feel_tally_add(&found->pops, pop);
         }
     } else if (now.moves) {
         cm_feel_tally_add(&found->shared, error);
@@ -129,6 +167,9 @@ void cm_feel_watch_judge(cm_feel_watch *watch, const cm_feel_truth *truth, uint6
             watch->judged > 0 ? &watch->ring[(watch->judged - 1) % CM_FEEL_FRAMES] : NULL;
         for (uint32_t slot = 0; slot < watch->slots && frame->time_us >= from_us; slot++) {
             judge_body(watch, before, frame, slot, truth, found);
+        }
+        if (truth->bound != NULL && frame->time_us >= from_us) {
+            judge_bound(watch, frame, truth, found);
         }
         watch->judged++;
     }

@@ -21,12 +21,14 @@ typedef struct cm_feel_frame {
     double own_tick, others_tick;
     uint64_t healed_us; // the newest blackout's end then
     bool cut;
+    cm_feel_known known; // what the path could have brought by then
     cm_feel_drawn *bodies;
 } cm_feel_frame;
 
 // Shared by all clients of a run.
 typedef struct cm_feel_found {
     cm_feel_tally own, others, shared, pops, own_pops, updates;
+    cm_feel_tally bound_own, bound_others, bound_shared, bound_pops;
     float own_max;
     double recovery_ms_max;
 } cm_feel_found;
@@ -37,13 +39,16 @@ typedef struct cm_feel_watch {
     cm_feel_frame ring[CM_FEEL_FRAMES];
     uint64_t right_us;     // since when the own body has been right; 0: it is not
     uint64_t recovered_us; // healed_us of the blackout that is dealt with
+    bool bounded;          // the last frame has its bound:
+    uint64_t bound_us;
+    cm_feel_drawn *bound;
 } cm_feel_watch;
 
 bool cm_feel_watch_init(cm_feel_watch *watch, uint32_t slots);
 void cm_feel_watch_free(cm_feel_watch *watch);
 // Right after an update of the client.
 void cm_feel_watch_draw(cm_feel_watch *watch, const carom_client *client, uint64_t now_us,
-                        const cm_feel_way *way);
+                        const cm_feel_way *way, const cm_feel_known *known);
 // Judges the frames whose truth is there; those before `from_us` count for nothing.
 void cm_feel_watch_judge(cm_feel_watch *watch, const cm_feel_truth *truth, uint64_t from_us,
                          cm_feel_found *found);

@@ -41,6 +41,35 @@ Test(feel, bots_play_the_games)
     cr_expect_gt(f.shared_p99_mm, 1.0, "%.1f mm", f.shared_p99_mm);
 }
 
+// The bound is what the path allows: nothing is unknown to who is alone, what others do is unknown
+// for as long as it travels, and no client is better than it, but for the grain of its tally.
+Test(feel, the_bound_is_of_the_path)
+{
+    cm_config config;
+    cm_config_default(&config);
+    cm_feel_options options = {.config = &config, .seed = 1, .seconds = 4, .with_bound = true};
+    static const char *const paths[] = {"perfect", "r60", "r200"};
+    double before = 0.0;
+    for (uint32_t i = 0; i < 3; i++) {
+        cm_feel_figures f;
+        char error[256];
+        options.game = cm_feel_game_find("pushball");
+        options.path = cm_feel_path_find(paths[i]);
+        options.sync_inputs = true;
+        cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
+        cr_expect_geq(f.bound_others_mm, 2.0 * before, "%s: %.1f mm", paths[i], f.bound_others_mm);
+        cr_expect_leq(f.bound_others_mm, 1.02 * f.others_p99_mm + 1.0, "%s: %.1f of %.1f mm",
+                      paths[i], f.bound_others_mm, f.others_p99_mm);
+        cr_expect_leq(f.bound_own_mm, 1.02 * f.own_p99_mm + 1.0, "%s: own", paths[i]);
+        before = f.bound_others_mm;
+        options.game = cm_feel_game_find("alone");
+        options.sync_inputs = false;
+        cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
+        cr_expect_lt(f.bound_own_mm, 0.1, "%s: %.3f mm", paths[i], f.bound_own_mm);
+    }
+    cr_expect_gt(before, 300.0, "%.1f mm at r200", before);
+}
+
 Test(feel, a_tally_knows_shares)
 {
     static cm_feel_tally tally;
