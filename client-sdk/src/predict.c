@@ -138,11 +138,12 @@ static void keep_previous(cm_predictor *p)
     }
 }
 
-// The inputs of others that are not known for a tick, as the module guesses them.
+// The inputs of others that are not known for a tick, as the module guesses them, and poses by
+// their velocities.
 static void guess_inputs(cm_predictor *p, uint64_t tick)
 {
     cm_inbox *inbox = cm_timeline_inbox(p->timeline);
-    uint64_t others = p->mirror->module->predict_input != NULL ? cm_game_players(p->game) : 0;
+    uint64_t others = cm_game_guesses(p->game) ? cm_game_players(p->game) : 0;
     for (others &= ~(UINT64_C(1) << p->mirror->player); others != 0; others &= others - 1) {
         uint32_t player = (uint32_t)__builtin_ctzll(others), age = 0;
         const uint8_t *known = cm_inbox_input(inbox, 0, player, tick);
@@ -152,6 +153,8 @@ static void guess_inputs(cm_predictor *p, uint64_t tick)
         }
         if (known != NULL && age > 0) {
             cm_game_guess_input(p->game, player, known, age);
+        } else if (known == NULL && !p->mirror->exact) {
+            cm_game_forget_pose(p->game, player); // the views have it
         }
     }
 }

@@ -8,10 +8,11 @@
 //               predicts: a copy of the mirror, and on from there
 //
 // Typical: 20 ticks ahead of the confirmed one at 60 ms of round trip.
-#include "client-sdk/src/predict.h"
+#include "client-sdk/src/catchup.h"
 
 #include <string.h>
 
+#include "client-sdk/src/nearby.h"
 #include "shared/base/vec.h"
 #include "shared/wire/input_relay.h"
 
@@ -65,26 +66,32 @@ static void step_to(cm_predictor *p, uint64_t tick)
     }
 }
 
-// A copy of the confirmed world, as far on as the budget goes.
-static void start(cm_predictor *p, uint64_t tick)
+// A copy of the confirmed world, as far on as the budget goes; where it was ready, by catchup.h.
+// True where it is there.
+static bool start(cm_predictor *p, uint64_t tick, bool was_ready)
 {
     (void)cm_inbox_pop_late(cm_timeline_inbox(p->timeline));
     p->ready = cm_timeline_copy(p->timeline, p->mirror->game) && cm_timeline_start(p->timeline);
     if (!p->ready) {
-        return; // no memory now; perhaps with the next update
+        return true; // no memory now; perhaps with the next update
     }
     p->rebuild = false;
     p->structure = p->mirror->structure;
     p->started = cm_predictor_tick(p);
+    if (was_ready && tick - p->started < p->ring) {
+        return cm_catchup_begin(p, tick);
+    }
+    p->branch = 0;
     uint64_t most = p->credit > 1.0 ? (uint64_t)p->credit : 1;
     step_to(p, tick - p->started > most ? p->started + most : tick);
+    return true;
 }
 
-// Makes what was wrong again, up to where it stood.
+// Makes what was wrong again, up to where it stood; in several updates, where one cannot pay.
 static void correct(cm_predictor *p, uint64_t late)
 {
     uint64_t newest = cm_predictor_tick(p);
-    bool was_ready = p->ready;
+    bool was_ready = p->ready, is_done = true;
     carom_body_id own = cm_predictor_own(p);
     if (was_ready) {
         cm_predictor_hold_shown(p, newest);
@@ -92,15 +99,16 @@ static void correct(cm_predictor *p, uint64_t late)
     }
     if (was_ready && !p->rebuild && cm_timeline_restore(p->timeline, late - 1)) {
         (void)cm_inbox_pop_late(cm_timeline_inbox(p->timeline));
-        step_to(p, newest);
+        is_done = cm_catchup_begin(p, newest);
     } else {
         uint64_t confirmed = carom_game_tick(p->mirror->game);
-        start(p, was_ready && newest > confirmed ? newest : confirmed);
+        bool ahead = was_ready && newest > confirmed;
+        is_done = start(p, ahead ? newest : confirmed, ahead);
     }
     take_bodies(p);
-    if (was_ready && p->ready) {
+    if (was_ready && p->ready && is_done) {
         cm_predictor_corrected(p, own);
-    } else {
+    } else if (is_done) {
         p->stats.reconciles++;
     }
 }
@@ -108,9 +116,13 @@ static void correct(cm_predictor *p, uint64_t late)
 void cm_predictor_follow(cm_predictor *p, uint64_t tick)
 {
     uint64_t late = cm_inbox_earliest_late(cm_timeline_inbox(p->timeline));
-    bool is_wrong = !p->ready || p->rebuild || late <= cm_predictor_tick(p);
-    uint64_t from = p->ready && !p->rebuild ? late - 1 : carom_game_tick(p->mirror->game);
+    uint64_t confirmed = carom_game_tick(p->mirror->game);
+    // One correction after the other, unless what is predicted lies behind.
+    bool waits = p->ready && p->branch > 0 && confirmed <= cm_predictor_tick(p);
+    bool is_wrong = !waits && (!p->ready || p->rebuild || late <= cm_predictor_tick(p));
+    uint64_t from = p->ready && !p->rebuild ? late - 1 : confirmed;
     double cost = tick > from ? (double)(tick - from) : 0.0;
+    cost = cost < cm_nearby_steps(p) ? cost : cm_nearby_steps(p);
     p->news = false;
     if (is_wrong && p->ready && cost > p->credit && cost <= p->most) {
         return; // the budget will soon pay for it
@@ -122,5 +134,6 @@ void cm_predictor_follow(cm_predictor *p, uint64_t tick)
         cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick || p->credit < 2.0);
         cm_predictor_note_shown(p);
     }
+    cm_catchup_step(p);
     take_bodies(p);
 }

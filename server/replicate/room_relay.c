@@ -46,7 +46,9 @@ static uint64_t oldest_told(const cm_room *room)
     return tick > window ? tick - window + 1 : 1;
 }
 
-// The last players are left out of a relay that is too long: their bodies go on as they moved.
+// Of a relay that is too long with poses, which change with each of 1,000 ticks a second, only the
+// view's tick and what came for later ones is told: clients move poses on by their velocities. Then
+// the last players are left out: their bodies go on as they moved.
 static void write_fitting(cm_room_relay *relay, const cm_room *room, cm_input_relay *told,
                           cm_view_header *header, bool *news)
 {
@@ -54,7 +56,10 @@ static void write_fitting(cm_room_relay *relay, const cm_room *room, cm_input_re
     while (told->players != 0 && header->relay_size == 0) {
         header->relay_size = (uint32_t)cm_input_relay_write(told, input_of, (void *)(uintptr_t)room,
                                                             header->relay, CM_RELAY_MAX, news);
-        if (header->relay_size == 0) {
+        if (header->relay_size == 0 && told->back > 1 && told->input_size >= CAROM_POINTER_BYTES) {
+            told->back = 1;
+            told->based = 0;
+        } else if (header->relay_size == 0) {
             told->players &= ~(UINT64_C(1) << (63 - __builtin_clzll(told->players)));
             told->based &= told->players;
             relay->left_out++;
@@ -85,6 +90,7 @@ void cm_room_relay_view(cm_room_relay *relay, const cm_room *room, const cm_rost
     }
     bool news;
     write_fitting(relay, room, &told, header, &news);
+    first = tick - told.back + 1;
     if (header->relay_size == 0 || (!news && tick - acked.tick < REFRESH_MIN)) {
         header->relay_size = 0;
         return;

@@ -13,6 +13,7 @@
 #include "shared/base/fpenv.h"
 
 #define WORLD_ALIGNMENT 64u
+#define GUESS_S         0.1f // that a pose goes on by its velocities
 
 // Game, module state, messages and world are one block, so that there is one thing to fail.
 static size_t align_up(size_t size)
@@ -255,22 +256,39 @@ bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
     return true;
 }
 
+bool cm_game_guesses(const carom_game *game)
+{
+    return game->module->predict_input != NULL || game->pointer_bytes > 0;
+}
+
 void cm_game_guess_input(carom_game *game, uint32_t player, const uint8_t *last, uint32_t age)
 {
     const carom_module *module = game->module;
     uint8_t input[CAROM_INPUT_MAX] = {0};
-    if (module->predict_input == NULL || !cm_game_player_present(game, player)) {
+    if (!cm_game_guesses(game) || !cm_game_player_present(game, player)) {
         return;
     }
     memcpy(input, last, cm_game_input_size(game));
     cm_fpenv saved = cm_fpenv_enter();
-    cm_game_mark(game, CM_CALLBACK_PREDICT_INPUT);
-    module->predict_input(game, player, last + game->prefix_bytes, age, input + game->prefix_bytes);
-    cm_game_mark(game, CM_CALLBACK_NONE);
+    if (game->pointer_bytes > 0) {
+        float seconds = (float)age / (float)carom_world_tick_rate(game->world);
+        cm_pointer_move(input, seconds < GUESS_S ? seconds : GUESS_S);
+    }
+    if (module->predict_input != NULL) {
+        cm_game_mark(game, CM_CALLBACK_PREDICT_INPUT);
+        module->predict_input(game, player, last + game->prefix_bytes, age,
+                              input + game->prefix_bytes);
+        cm_game_mark(game, CM_CALLBACK_NONE);
+    }
     cm_fpenv_leave(saved);
     cm_pointer_reason reason;
     bool good = cm_game_check_input(game, input, &reason) == CM_INPUT_GOOD;
     memcpy(game->held[player], good ? input : last, cm_game_input_size(game));
+}
+
+void cm_game_forget_pose(carom_game *game, uint32_t player)
+{
+    memset(game->held[player], 0, game->pointer_bytes);
 }
 
 void cm_game_set_predicts(carom_game *game, cm_game_predicts *predicts, const void *context)

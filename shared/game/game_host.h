@@ -106,8 +106,12 @@ bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t
 bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
                  uint8_t input[CAROM_INPUT_MAX]);
 // The module guesses a present player's input for the next tick from the last known one, which is
-// `age` ticks old, and the game holds that instead. Without predict_input nothing changes.
+// `age` ticks old, and the game holds that instead; a pose goes on by its velocities for at most
+// 0.1 s. Without predict_input and pointers nothing changes.
+bool cm_game_guesses(const carom_game *game);
 void cm_game_guess_input(carom_game *game, uint32_t player, const uint8_t *last, uint32_t age);
+// The player holds no pose: the pointer stays where it is put.
+void cm_game_forget_pose(carom_game *game, uint32_t player);
 // For carom_game_is_predicted: not state, stays through restores. NULL: all bodies are.
 typedef bool cm_game_predicts(const void *context, carom_body_id body);
 void cm_game_set_predicts(carom_game *game, cm_game_predicts *predicts, const void *context);

@@ -110,6 +110,20 @@ void cm_pointer_write(const carom_pointer_pose *pose, uint8_t *bytes)
     put_vec(&writer, pose->angular_velocity);
 }
 
+void cm_pointer_move(uint8_t *bytes, float seconds)
+{
+    carom_pointer_pose pose;
+    if (cm_pointer_read(bytes, &pose) != CM_POINTER_OK) {
+        return;
+    }
+    pose.position = cm_mul_add(pose.position, seconds, pose.linear_velocity);
+    pose.orientation =
+        cm_quat_integrate(pose.orientation, cm_scale(seconds, pose.angular_velocity));
+    if (cm_pointer_check(&pose) == CM_POINTER_OK) {
+        cm_pointer_write(&pose, bytes);
+    }
+}
+
 uint32_t cm_scene_pointer_bytes(const cm_scene *scene)
 {
     for (uint32_t i = 0; i < cm_scene_body_count(scene); i++) {

@@ -37,6 +37,9 @@ cm_pointer_reason cm_pointer_read(const uint8_t *bytes, carom_pointer_pose *pose
 cm_pointer_reason cm_pointer_check(const carom_pointer_pose *pose);
 void cm_pointer_write(const carom_pointer_pose *pose, uint8_t *bytes);
 
+// Moves the pose in these bytes on by its velocities; what is no pose stays as it is.
+void cm_pointer_move(uint8_t *bytes, float seconds);
+
 // Bytes before the module's own: CAROM_POINTER_BYTES or 0.
 uint32_t cm_scene_pointer_bytes(const cm_scene *scene);
 
