@@ -146,6 +146,7 @@ static void welcome(carom_client *client, const cm_control *control)
     client->send_due = 0.0;
     client->sent_at = 0.0;
     client->sent_again = false;
+    client->sent_tick = 0;
     client->loss = 0.0f;
     client->arrived = 0;
     client->played_us = client->now_us;

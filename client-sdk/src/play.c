@@ -12,6 +12,9 @@
 #include <string.h>
 #include <time.h>
 
+#define WHOLE_EVERY 6u                    // packets: one has all inputs that are not settled
+#define OFTEN       100u                  // packets a second: then a lost one is made up for soon
+#define REPEATED    2u                    // packet intervals: how old the inputs of the others are
 #define AHEAD_MAX   (CM_INPUT_TICKS - 1u) // ticks that the inputs may run ahead in one go
 #define FRAME_S     0.02                  // between two updates: what the clock's lead covers
 #define FORESIGHT_S 0.5                   // inputs are made ahead of rare updates, at most
@@ -180,14 +183,31 @@ static uint64_t make_inputs(carom_client *client, double ahead)
     return made;
 }
 
+// The oldest input of a packet: of those that the server has not settled. Where many ticks go into
+// each of many packets, that would be the same some sixty poses again and again: most packets
+// repeat only what the last two intervals had, and each sixth has all.
+static uint64_t oldest_sent(const carom_client *client)
+{
+    const cm_mirror *mirror = client->mirror;
+    uint64_t oldest = client->settled_tick + 1, newest = client->input_tick;
+    oldest = oldest > client->first_input ? oldest : client->first_input;
+    uint64_t repeated = REPEATED * (mirror->tick_rate / mirror->input_rate);
+    if (mirror->input_rate >= mirror->tick_rate || mirror->input_rate < OFTEN ||
+        client->stats.inputs_sent % WHOLE_EVERY == 0 || newest < repeated) {
+        return oldest;
+    }
+    uint64_t from = newest - repeated;
+    from = from <= client->sent_tick ? from : client->sent_tick + 1; // what was never sent goes
+    return from > oldest ? from : oldest;
+}
+
 static void send_inputs(carom_client *client)
 {
     cm_input_packet packet;
     memset(&packet, 0, sizeof packet);
     cm_mirror_ack(client->mirror, &packet);
     packet.newest_tick = (uint32_t)client->input_tick;
-    uint64_t oldest = client->settled_tick + 1;
-    oldest = oldest > client->first_input ? oldest : client->first_input;
+    uint64_t oldest = oldest_sent(client);
     for (uint64_t t = client->input_tick; t >= oldest && packet.count < CM_INPUTS_MAX; t--) {
         memcpy(packet.inputs[packet.count++], cm_input_log_get(&client->inputs, t),
                CAROM_INPUT_MAX);
@@ -200,6 +220,7 @@ static void send_inputs(carom_client *client)
     if (size > 0 &&
         cm_transport_send(client->link, CM_CONNECTION_ONLY, CM_SEND_PACKET, bytes, size)) {
         client->stats.inputs_sent++;
+        client->sent_tick = client->input_tick;
     }
 }
 

@@ -82,6 +82,7 @@ struct carom_client {
     double send_due;       // in ticks of the local clock
     double sent_at;        // the same: when inputs were sent last
     bool sent_again;       // the newest inputs went twice
+    uint64_t sent_tick;    // newest of the last packet
     float loss;            // share of view packets, over the last 64 or so
     uint64_t arrived;      // tick of the newest view of this update; 0: none
     uint64_t played_us;

@@ -39,6 +39,7 @@ static void check(const char *path, bool sync_inputs, double percent)
     cr_expect_eq(f.local_percent, 100.0);
     cr_expect_leq(f.steps_max, 20, "%llu", (unsigned long long)f.steps_max);
     cr_expect_leq(f.late_percent, 0.1, "%g", f.late_percent);
+    cr_expect_leq(f.kbit_up, 1200.0, "%g", f.kbit_up);
 }
 
 Test(hand, perfect)
