@@ -13,7 +13,6 @@
 #include "shared/base/fpenv.h"
 
 #define WORLD_ALIGNMENT 64u
-#define GUESS_S         0.1f // that a pose goes on by its velocities
 
 // Game, module state, messages and world are one block, so that there is one thing to fail.
 static size_t align_up(size_t size)
@@ -271,8 +270,7 @@ void cm_game_guess_input(carom_game *game, uint32_t player, const uint8_t *last,
     memcpy(input, last, cm_game_input_size(game));
     cm_fpenv saved = cm_fpenv_enter();
     if (game->pointer_bytes > 0) {
-        float seconds = (float)age / (float)carom_world_tick_rate(game->world);
-        cm_pointer_move(input, seconds < GUESS_S ? seconds : GUESS_S);
+        cm_pointer_move(input, (float)age / (float)carom_world_tick_rate(game->world));
     }
     if (module->predict_input != NULL) {
         cm_game_mark(game, CM_CALLBACK_PREDICT_INPUT);

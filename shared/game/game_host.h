@@ -106,8 +106,8 @@ bool cm_game_may_join(const carom_game *game, const uint8_t *user_data, uint32_t
 bool cm_game_bot(const carom_game *game, uint32_t player, uint64_t random,
                  uint8_t input[CAROM_INPUT_MAX]);
 // The module guesses a present player's input for the next tick from the last known one, which is
-// `age` ticks old, and the game holds that instead; a pose goes on by its velocities for at most
-// 0.1 s. Without predict_input and pointers nothing changes.
+// `age` ticks old, and the game holds that instead; a pose goes on by its velocities, which end
+// within 0.1 s. Without predict_input and pointers nothing changes.
 bool cm_game_guesses(const carom_game *game);
 void cm_game_guess_input(carom_game *game, uint32_t player, const uint8_t *last, uint32_t age);
 // The player holds no pose: the pointer stays where it is put.

@@ -116,9 +116,12 @@ void cm_pointer_move(uint8_t *bytes, float seconds)
     if (cm_pointer_read(bytes, &pose) != CM_POINTER_OK) {
         return;
     }
-    pose.position = cm_mul_add(pose.position, seconds, pose.linear_velocity);
-    pose.orientation =
-        cm_quat_integrate(pose.orientation, cm_scale(seconds, pose.angular_velocity));
+    float t = seconds < CM_POINTER_STOPS_S ? seconds : CM_POINTER_STOPS_S;
+    float left = 1.0f - t / CM_POINTER_STOPS_S, mean = 0.5f * t * (1.0f + left);
+    pose.position = cm_mul_add(pose.position, mean, pose.linear_velocity);
+    pose.orientation = cm_quat_integrate(pose.orientation, cm_scale(mean, pose.angular_velocity));
+    pose.linear_velocity = cm_scale(left, pose.linear_velocity);
+    pose.angular_velocity = cm_scale(left, pose.angular_velocity);
     if (cm_pointer_check(&pose) == CM_POINTER_OK) {
         cm_pointer_write(&pose, bytes);
     }

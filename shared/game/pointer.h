@@ -37,7 +37,10 @@ cm_pointer_reason cm_pointer_read(const uint8_t *bytes, carom_pointer_pose *pose
 cm_pointer_reason cm_pointer_check(const carom_pointer_pose *pose);
 void cm_pointer_write(const carom_pointer_pose *pose, uint8_t *bytes);
 
-// Moves the pose in these bytes on by its velocities; what is no pose stays as it is.
+// Moves the pose in these bytes on by its velocities, which end within 0.1 s: a hand that is
+// expected further on than it goes pushes what the other one did not. What is no pose stays as it
+// is.
+#define CM_POINTER_STOPS_S 0.1f
 void cm_pointer_move(uint8_t *bytes, float seconds);
 
 // Bytes before the module's own: CAROM_POINTER_BYTES or 0.

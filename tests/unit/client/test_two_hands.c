@@ -1,8 +1,8 @@
 // Two hands on one block, at 1 kHz, in virtual time: one holds it, the other pushes it to and fro
 // by 6 cm, which is known a round trip later. Oracle: the server's own world. What each hand takes
 // for the block's place, in the tick that it feels, is where the server has it when it makes that
-// tick; the hand that holds feels what the server's contact is; no update makes many steps; two
-// springs that meet through the delay come to rest.
+// tick; the hand that holds feels what the server's contact is; both together get no more than they
+// gave; no update makes many steps; two springs that meet through the delay come to rest.
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -18,8 +18,9 @@
 #define PORT   9370u
 #define TICKS  16384u
 #define PLAYED 5000u
-#define BEGINS 2000u // of it: both touch by then
-#define STEPS  40u   // in an update: a part of a correction, and what came late before its view
+#define BEGINS 2000u  // of it: both touch by then
+#define WORK   1.0e-4 // J that both together may get
+#define STEPS  40u    // in an update: a part of a correction, and what came late before its view
 
 static const char scene_text[] =
     "{\"carom\": 1, \"name\": \"hands\", \"tick_rate\": 1000, \"bounds\": [[-1, -1, -1], [1, 1, "
@@ -40,6 +41,7 @@ static const char scene_text[] =
 typedef struct hand {
     carom_client *client;
     double x, v, target, force;
+    double given; // J, by the contact
     uint64_t steps, steps_max;
     float block[TICKS], felt[TICKS]; // by tick; of the server, see below
 } hand;
@@ -71,6 +73,7 @@ static void feel(const loop *l, hand *h)
     for (int i = 0; i < 20; i++) {
         h->v += 5.0e-5 * (h->force + 300.0 * (h->target - h->x) - 3.0 * h->v) / 0.2;
         h->x += 5.0e-5 * h->v;
+        h->given += 5.0e-5 * h->force * h->v;
     }
     carom_pointer_wrench wrench;
     const carom_pointer_pose pose = {.position = {(float)h->x, 0.05f, 0.0f},
@@ -175,11 +178,13 @@ static void check(const cm_link_def *link, bool sync_inputs, double mean_mm, dou
     open_loop(&l, link, sync_inputs);
     l.hands[0].steps_max = l.hands[1].steps_max = 0;
     uint64_t begins = 0;
+    double given = 0.0;
     for (uint32_t n = 0; n < PLAYED; n++) {
         double t = n * 1.0e-3, come = t < 1.0 ? 0.14 * (1.0 - t) : 0.0;
         l.hands[0].target = -0.06 - come;
         l.hands[1].target = 0.06 + come + 0.03 * sine(t - 1.5);
         millisecond(&l, 2);
+        given = fmax(given, l.hands[0].given + l.hands[1].given);
         begins = n == BEGINS ? carom_game_tick(server_game(&l)) : begins;
     }
     uint64_t ends = carom_game_tick(server_game(&l));
@@ -194,6 +199,7 @@ static void check(const cm_link_def *link, bool sync_inputs, double mean_mm, dou
         newtons += fabs((double)l.hands[0].felt[tick % TICKS] - is) / (double)(ends - begins);
         force += fabs(is) / (double)(ends - begins);
     }
+    cr_expect_leq(given, WORK, "both were given %g J", given);
     printf("%s %u ms: block off %.2f and %.2f mm, at most %.2f; force off %.2f of %.2f N; %llu "
            "steps\n",
            sync_inputs ? "inputs" : "state", link->latency_us / 1000, off[0], off[1], most, newtons,
