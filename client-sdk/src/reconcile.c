@@ -12,6 +12,7 @@
 // elsewhere. Typical: 30 views a second, 50 bodies simulated of 400.
 #include "client-sdk/src/catchup.h"
 #include "client-sdk/src/nearby.h"
+#include "client-sdk/src/placed.h"
 
 #include <string.h>
 
@@ -24,8 +25,6 @@
 #define LEAVE_FACTOR  1.25f // of the distance: who is simulated stays so for longer
 #define TOUCHED_MAX   32u   // contacts of the own body
 #define GONE_S        0.5f  // that a body may be there in the mirror alone, or here alone
-#define CARRY_S       0.25f // a neighbour, from its view to the predicted tick
-#define REST_SPEED    0.05f // m/s, rad/s
 #define WAIT_S        0.25f // that a view may wait until the budget can pay for it
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
 
@@ -36,56 +35,9 @@ typedef struct tolerance {
     float linear, angular;
 } tolerance;
 
-static const tolerance tight = {1.0f, 1.0e-6f, 3.0f / 256.0f, 8.0f / 256.0f};
+static const tolerance tight = {1.0f, CM_PLACED_TURN, 3.0f / 256.0f, 8.0f / 256.0f};
 static const tolerance loose = {3.0f, 1.0e-5f, 16.0f / 256.0f, 64.0f / 256.0f};
 static const tolerance lying = {16.0f, 1.0e-4f, 64.0f / 256.0f, 1.0f};
-
-// The server's value of a body, carried on to `tick` where it is older.
-static void server_pose(const cm_predictor *p, carom_body_id id, uint64_t tick, cm_view_pose *pose)
-{
-    const cm_mirror_body *mine = &p->mirror->bodies[id.index];
-    carom_body_state state;
-    memset(pose, 0, sizeof *pose);
-    if (!mine->known) {
-        if (carom_body_get(p->mirror->world, id, &state) == CAROM_OK) {
-            pose->position = state.position;
-            pose->orientation = state.orientation;
-            pose->linear_velocity = state.linear_velocity;
-            pose->angular_velocity = state.angular_velocity;
-            pose->has_velocity = true;
-        }
-        return;
-    }
-    *pose = mine->pose;
-    if (pose->at_rest) {
-        return;
-    }
-    if (!pose->has_velocity) {
-        cm_interp_velocity(p->interp, id, p->mirror->tick_rate, &pose->linear_velocity,
-                           &pose->angular_velocity);
-    }
-    if (tick > mine->tick) {
-        float seconds = (float)((double)(tick - mine->tick) / p->mirror->tick_rate);
-        seconds = seconds > CARRY_S ? CARRY_S : seconds;
-        pose->position = cm_mul_add(pose->position, seconds, pose->linear_velocity);
-        pose->orientation =
-            cm_quat_integrate(pose->orientation, cm_scale(seconds, pose->angular_velocity));
-    }
-}
-
-// True if the body is at rest on the server: a body that no view contained has not changed since
-// the keyframe.
-static bool at_rest(const cm_predictor *p, carom_body_id id)
-{
-    const cm_mirror_body *mine = &p->mirror->bodies[id.index];
-    if (mine->known) {
-        return mine->pose.at_rest;
-    }
-    carom_body_state state;
-    return carom_body_get(p->mirror->world, id, &state) == CAROM_OK &&
-           cm_length_squared(state.linear_velocity) < REST_SPEED * REST_SPEED &&
-           cm_length_squared(state.angular_velocity) < REST_SPEED * REST_SPEED;
-}
 
 static bool beyond(carom_vec3 a, carom_vec3 b, float most)
 {
@@ -111,85 +63,6 @@ static bool differs(const cm_predictor *p, carom_body_id id, const cm_view_pose 
     }
     return beyond(state.linear_velocity, pose->linear_velocity, allowed->linear) ||
            beyond(state.angular_velocity, pose->angular_velocity, allowed->angular);
-}
-
-static carom_body_type type_of(const cm_predict_slot *slot)
-{
-    return slot->simulated && !slot->blocked ? (carom_body_type)slot->was : CAROM_BODY_STATIC;
-}
-
-// Puts a body where the server had it at `tick`, with the type that it is to have here.
-static void put(cm_predictor *p, carom_body_id id, uint64_t tick)
-{
-    cm_predict_slot *slot = &p->slots[id.index];
-    cm_view_pose pose;
-    server_pose(p, id, slot->simulated ? tick : 0, &pose);
-    carom_body_type type = type_of(slot);
-    // The id is live and a dequantised value finite: none of these can fail.
-    (void)carom_body_set_type(p->world, id, type);
-    (void)carom_body_set_pose(p->world, id, pose.position, pose.orientation);
-    if (type != CAROM_BODY_STATIC) {
-        (void)carom_body_set_velocity(p->world, id, pose.linear_velocity, pose.angular_velocity);
-    }
-}
-
-static float into(float a, float middle, float half)
-{
-    return cm_clamp(a, middle - half, middle + half);
-}
-
-static carom_vec3 into_all(carom_vec3 a, carom_vec3 middle, float half)
-{
-    return cm_vec(into(a.x, middle.x, half), into(a.y, middle.y, half), into(a.z, middle.z, half));
-}
-
-// Corrects a simulated body as little as the server's value asks for: a quantised number stands for
-// an interval, and what lies inside it is kept. Moving it to the middle would lift a cube off the
-// ground by half a millimetre and change its friction for some ticks.
-static void pull(cm_predictor *p, carom_body_id id, uint64_t tick)
-{
-    cm_view_pose pose;
-    carom_body_state state;
-    server_pose(p, id, tick, &pose);
-    if (carom_body_get(p->world, id, &state) != CAROM_OK) {
-        return;
-    }
-    float half = 0.5f * p->mirror->config.position_step;
-    carom_quat a = state.orientation, b = pose.orientation;
-    float dot = cm_abs(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
-    carom_quat turned = 1.0f - dot > tight.turn ? b : a;
-    (void)carom_body_set_pose(p->world, id, into_all(state.position, pose.position, half), turned);
-    (void)carom_body_set_velocity(
-        p->world, id,
-        into_all(state.linear_velocity, pose.linear_velocity, 0.5f * CM_VIEW_LINEAR_STEP),
-        into_all(state.angular_velocity, pose.angular_velocity, 0.5f * CM_VIEW_ANGULAR_STEP));
-}
-
-// A state from the ring may be from before a body was touched by hand.
-static void touch_again(cm_predictor *p)
-{
-    uint32_t slots = carom_world_body_slots(p->world);
-    for (uint32_t i = 0; i < slots && i < p->mirror->slots; i++) {
-        cm_predict_slot *slot = &p->slots[i];
-        if (slot->generation == 0 || slot->touched < cm_predictor_tick(p)) {
-            continue;
-        }
-        carom_body_id id = {i, slot->generation};
-        carom_body_state state;
-        if (carom_body_get(p->world, id, &state) == CAROM_OK &&
-            (!slot->simulated || state.type != type_of(slot))) {
-            put(p, id, cm_predictor_tick(p));
-        }
-    }
-}
-
-bool cm_predictor_back(cm_predictor *p, uint64_t tick)
-{
-    bool back = cm_timeline_restore(p->timeline, tick);
-    if (back) {
-        touch_again(p);
-    }
-    return back;
 }
 
 // Keeps the poses that would be shown at `tick`, before the correction moves them.
@@ -255,7 +128,7 @@ static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint6
     const cm_place place = {other.position, other.orientation};
     slot->simulated = simulated;
     slot->blocked = 0;
-    put(p, id, cm_predictor_tick(p));
+    cm_placed_put(p, id, cm_predictor_tick(p));
     if (!simulated && known && slot->held) {
         smooth_from(slot, place, slot->before, p->snap_m);
     } else if (simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
@@ -371,11 +244,11 @@ static void start_body(cm_predictor *p, carom_body_id own, uint32_t index, carom
     carom_body_state state;
     slot->was = (uint8_t)type;
     slot->doubt_tick = 0;
-    slot->blocked = slot->blocked && at_rest(p, id);
+    slot->blocked = slot->blocked && cm_placed_rests(p, id);
     slot->touched = 0;
     slot->seen_tick = p->mirror->bodies[index].tick;
     slot->simulated = index == own.index || (slot->simulated && slot->was == CAROM_BODY_DYNAMIC);
-    put(p, id, cm_predictor_tick(p));
+    cm_placed_put(p, id, cm_predictor_tick(p));
     (void)carom_body_get(p->world, id, &state); // live, as above
     slot->previous = cm_predictor_place(&state);
 }
@@ -412,11 +285,11 @@ static void note_error(cm_predictor *p, carom_body_id own, uint64_t tick)
     const cm_mirror_body *mine = &p->mirror->bodies[own.index];
     const cm_shown *shown = &p->shown[tick % p->ring];
     // A body that rests and is not in the view has not moved.
-    if (shown->tick != tick || (!at_rest(p, own) && mine->tick != tick)) {
+    if (shown->tick != tick || (!cm_placed_rests(p, own) && mine->tick != tick)) {
         return;
     }
     cm_view_pose pose;
-    server_pose(p, own, tick, &pose);
+    cm_placed_pose(p, own, tick, &pose);
     cm_predictor_note_error(p, (double)cm_length(cm_sub(shown->position, pose.position)));
 }
 
@@ -456,7 +329,7 @@ static void block(cm_predictor *p, carom_body_id id, bool blocked, uint64_t newe
     slot->blocked = blocked;
     slot->pushed = place_of(p->world, own);
     slot->touched = newest;
-    put(p, id, cm_predictor_tick(p));
+    cm_placed_put(p, id, cm_predictor_tick(p));
 }
 
 // In doubt since that tick: for long enough.
@@ -486,7 +359,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
                        uint64_t newest)
 {
     cm_predict_slot *slot = &p->slots[id.index];
-    bool is_own = id.index == own.index, rests = at_rest(p, id);
+    bool is_own = id.index == own.index, rests = cm_placed_rests(p, id);
     if (slot->blocked) {
         carom_vec3 gone = cm_sub(place_of(p->world, own), slot->pushed);
         if (rests && cm_length(gone) < LET_GO_M) {
@@ -499,7 +372,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
         return false;
     }
     cm_view_pose pose;
-    server_pose(p, id, cm_predictor_tick(p), &pose);
+    cm_placed_pose(p, id, cm_predictor_tick(p), &pose);
     // A player who rests holds a place: it must not creep within what lying bodies may.
     bool fresh = news || (rests && is_steered(p, id));
     tolerance allowed = allowed_of(p, &pose, is_own, fresh, p->mirror->bodies[id.index].tick);
@@ -514,7 +387,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
     if (rests && !is_own && is_steered(p, id)) {
         block(p, id, true, newest);
     } else {
-        pull(p, id, cm_predictor_tick(p));
+        cm_placed_pull(p, id, cm_predictor_tick(p));
     }
     return true;
 }
@@ -562,7 +435,7 @@ static bool compare(cm_predictor *p, carom_body_id own, uint64_t newest)
         if (slot->simulated) {
             corrected = check_body(p, id, own, news, newest) || corrected;
         } else if (news) {
-            put(p, id, cm_predictor_tick(p));
+            cm_placed_put(p, id, cm_predictor_tick(p));
             slot->touched = newest;
         }
         slot->seen_tick = mine->tick;
@@ -628,7 +501,7 @@ static bool go_back(cm_predictor *p, uint64_t tick)
 {
     uint64_t right = right_until(p, tick);
     if (right < tick && cm_timeline_restore(p->timeline, right)) {
-        touch_again(p);
+        cm_placed_again(p);
         step_to(p, tick);
         return true;
     }
@@ -665,6 +538,22 @@ static bool correct(cm_predictor *p, carom_body_id own, uint64_t tick)
     return true;
 }
 
+// The module's words that no view tells go on as the prediction has them at `at`, from the keyframe
+// on; as it had them last, where the budget does not reach from there to `tick`, or was halved
+// twice: steps for their sake would starve what is shown.
+static void carry_hidden(cm_predictor *p, carom_body_id own, uint64_t at, uint64_t tick)
+{
+    uint64_t keyframe = p->mirror->keyframe_tick;
+    if (p->started == 0 && ((double)(tick - keyframe) > p->credit || !start(p, own, keyframe))) {
+        return;
+    }
+    if (!cm_timeline_restore(p->timeline, at) && cm_predictor_tick(p) < at && p->rate >= p->most &&
+        (double)(tick - cm_predictor_tick(p)) <= p->credit) {
+        step_to(p, at);
+    }
+    cm_game_take_hidden(p->mirror->game, p->game);
+}
+
 // Starts at the view, or as much later as the budget asks for: however slow the frames or far the
 // server, the work of one view has a bound. Then the view is taken for younger than it is.
 static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64_t tick)
@@ -677,7 +566,9 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
         cm_touch_before(p->touch, p->world, own);
     }
     uint64_t most = p->credit > 0.0 ? (uint64_t)p->credit : 0;
-    if (!start(p, own, tick > view + most ? tick - most : view)) {
+    uint64_t at = tick > view + most ? tick - most : view;
+    carry_hidden(p, own, at, tick);
+    if (!start(p, own, at)) {
         p->ready = false;
         return;
     }

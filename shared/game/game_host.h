@@ -159,6 +159,8 @@ carom_result cm_game_decode(carom_game *game, const void *bytes, size_t size);
 // message, and who was refused or kicked is the server's affair.
 const uint8_t *cm_game_public(const carom_game *game, uint32_t *size);
 void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, uint64_t present);
+// The part that is not public becomes that of another game of the same module.
+void cm_game_take_hidden(carom_game *game, const carom_game *from);
 // The tick that the game's world believes in: a mirror is never stepped, and what its module sees
 // must be the server's tick.
 void cm_game_set_tick(carom_game *game, uint64_t tick);

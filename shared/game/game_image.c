@@ -311,6 +311,13 @@ void cm_game_set_public(carom_game *game, const uint8_t *bytes, uint32_t size, u
     cm_game_refresh_public(game);
 }
 
+void cm_game_take_hidden(carom_game *game, const carom_game *from)
+{
+    for (uint32_t i = game->module->public_size / 4u; i < cm_game_state_words(game); i++) {
+        game->module_state[i] = from->module_state[i];
+    }
+}
+
 void cm_game_set_tick(carom_game *game, uint64_t tick)
 {
     carom_world_set_tick(game->world, tick);

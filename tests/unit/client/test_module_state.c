@@ -1,0 +1,146 @@
+// Goal: what the module's state says is predicted right where it can be, and shown soon. Method: a
+// worker and two SDK clients over a path that is given; rules whose words follow from the tick
+// alone, so that every prediction of them is right, while the bodies are pushed at random, so that
+// every view corrects. An event carries the words that its tick was made with.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/base/vec.h"
+#include "tests/unit/node/away.h"
+#include "tests/unit/node/rig.h"
+
+#define SECOND 60u // ticks
+
+typedef struct clerk {
+    uint32_t phase; // whole seconds
+    carom_body_id ball[2];
+    carom_joint_id rope;
+    uint32_t ticks; // the last word: hidden where the test says so
+} clerk;
+
+static bool has_rope; // that comes and goes with every second
+
+static bool join(carom_game *game, uint32_t player, const uint8_t *data, uint32_t size)
+{
+    clerk *s = carom_game_state(game);
+    carom_body_def body = carom_default_body_def();
+    carom_shape_def shape = carom_default_shape_def();
+    (void)data;
+    (void)size;
+    body.position = cm_vec(2.0f * (float)player, 0.5f, 8.0f);
+    shape.radius = 0.5f;
+    return player < 2 && carom_body_create(carom_game_world(game), &body, &shape, 1,
+                                           &s->ball[player]) == CAROM_OK;
+}
+
+static void change_rope(carom_game *game, clerk *s, bool comes)
+{
+    carom_world *world = carom_game_world(game);
+    if (comes) {
+        carom_joint_def def = carom_default_joint_def();
+        def.type = CAROM_JOINT_DISTANCE;
+        def.body_b = s->ball[0];
+        def.has_limits = true;
+        def.upper = 1000.0f;
+        (void)carom_joint_create(world, &def, &s->rope);
+    } else {
+        (void)carom_joint_destroy(world, s->rope);
+    }
+}
+
+static void tick(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    clerk *s = carom_game_state(game);
+    uint32_t now = (uint32_t)carom_game_tick(game), part = now % SECOND;
+    (void)inputs;
+    (void)count;
+    for (uint32_t i = 0; i < 2; i++) { // nobody can predict it
+        float push = (float)(carom_game_random(game) % 8000) - 4000.0f;
+        (void)carom_body_apply_force(carom_game_world(game), s->ball[i], cm_vec(0, 0, push),
+                                     cm_vec(0, 0, 0));
+    }
+    s->ticks++;
+    if (part == 0) {
+        s->phase = now / SECOND;
+        if (has_rope) {
+            change_rope(game, s, s->phase % 2 == 0);
+        }
+    }
+    if (part >= 16 && part <= 50 && part % 2 == 0) {
+        const carom_event event = {.kind = 1, .key = s->phase, .subjects = {now, s->ticks}};
+        (void)carom_game_emit(game, &event);
+    }
+}
+
+static carom_body_id player_body(const carom_game *game, uint32_t player)
+{
+    const clerk *s = carom_game_state(game);
+    return player < 2 ? s->ball[player] : (carom_body_id){0, 0};
+}
+
+static carom_module module_of(bool hidden)
+{
+    return (carom_module){.abi = CAROM_MODULE_ABI,
+                          .version = 1,
+                          .name = "clerk",
+                          .input_size = RIG_INPUT_SIZE,
+                          .state_size = sizeof(clerk),
+                          .public_size = sizeof(clerk) - (hidden ? sizeof(uint32_t) : 0),
+                          .join = join,
+                          .tick = tick,
+                          .player_body = player_body};
+}
+
+static struct {
+    uint32_t predicted, cancelled, wrong_ticks, wrong_phase;
+} told;
+
+static void note(void *user, carom_event_phase phase, const carom_event *event,
+                 uint64_t predicted_tick)
+{
+    (void)user;
+    (void)predicted_tick;
+    told.cancelled += phase == CAROM_EVENT_CANCELLED;
+    if (phase == CAROM_EVENT_PREDICTED) {
+        told.predicted++;
+        told.wrong_ticks += event->subjects[1] != event->subjects[0] + 1;
+        told.wrong_phase += event->key != event->subjects[0] / SECOND;
+    }
+}
+
+static void open_town(away *town, const carom_module *module, const cm_link_def *path)
+{
+    memset(&told, 0, sizeof told);
+    away_make(town, &(away_def){.seed = 17, .side = 1, .lossless = true, .module = module});
+    cm_net_link_port(town->net, AWAY_PORT, path);
+    town->client_def.event = note;
+    away_join(town, 0);
+    town->client_def.event = NULL;
+}
+
+static const cm_link_def lan = {.latency_us = 300, .jitter_us = 100};
+
+// A body, or a joint, that the server makes is no reason to forget what only the client knows.
+Test(client_module_state, hidden_words_run_on_when_bodies_and_joints_come)
+{
+    static away town;
+    for (int rope = 0; rope < 2; rope++) {
+        const carom_module module = module_of(true);
+        has_rope = rope != 0;
+        open_town(&town, &module, &lan);
+        away_run(&town, 2.5);
+        if (!has_rope) {
+            away_join(&town, 1);
+        }
+        away_run(&town, 3.0);
+        printf("hidden words, %s: %u of %u predicted events wrong, %u cancelled\n",
+               has_rope ? "a joint each second" : "a second player", told.wrong_ticks,
+               told.predicted, told.cancelled);
+        cr_expect_gt(told.predicted, 90);
+        cr_expect_gt(away_client_stats(&town, 0).reconciles, 100, "views correct");
+        cr_expect_eq(told.wrong_ticks, 0);
+        away_free(&town);
+    }
+    has_rope = false;
+}
