@@ -1,10 +1,10 @@
 // A hand at 1 kHz: a haptic device presses a block over the network and feels it at once.
 //
-//   02_touch [HOST:PORT|TOKEN [SECONDS]]
+//   02_touch [HOST:PORT|TOKEN [SECONDS [LATENCY_MS]]]
 //
 // The device is simulated, so that this runs anywhere: a mass with damping, held by a hand that
-// moves up and down. Replace device_read and device_drive by your device's. The server serves
-// 02_touch.json.
+// moves up and down. LATENCY_MS is added each way, to feel a path. Replace device_read and
+// device_drive by your device's. The server serves 02_touch.json.
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "carom/client.h"
+#include "carom/client_more.h"
 
 #define PERIOD_US 1000u
 
@@ -31,9 +31,11 @@ static void sleep_until(uint64_t us)
 
 // The device -----------------------------------------------------------------------------------
 
-static const carom_pointer_device properties = {.period = 0.001f, .mass = 0.2f, .damping = 5.0f};
+static const carom_pointer_device properties = {
+    .period = 0.001f, .mass = 0.2f, .damping = 5.0f, .force_max = 20.0f};
 
 typedef struct device {
+    double x;     // m: the second player's hand is beside the first one's
     double y, v;  // m, m/s
     double force; // N, held until the next period
     double t;     // s
@@ -50,7 +52,7 @@ static carom_pointer_pose device_read(device *d)
         d->v += h * push / (double)properties.mass;
         d->y += h * d->v;
     }
-    carom_pointer_pose pose = {.position = {0.0f, (float)d->y, 0.0f},
+    carom_pointer_pose pose = {.position = {(float)d->x, (float)d->y, 0.0f},
                                .orientation = {0.0f, 0.0f, 0.0f, 1.0f},
                                .linear_velocity = {0.0f, (float)d->v, 0.0f}};
     return pose;
@@ -76,6 +78,7 @@ static void touch(carom_client *client, device *d, figures *f)
 {
     carom_pointer_wrench wrench;
     uint64_t began = now_us();
+    d->x = carom_client_player(client) == 0 ? -0.025 : 0.025;
     carom_pointer_pose pose = device_read(d);
     carom_client_pointer_set(client, &pose); // refused before the room is joined: nothing is lost
     carom_client_update(client, now_us());
@@ -120,7 +123,7 @@ int main(int argc, char **argv)
     int port = 9400, seconds = argc > 2 ? atoi(argv[2]) : 5;
     const char *token = argc > 1 && strchr(argv[1], ':') == NULL ? argv[1] : NULL;
     if (argc > 1 && token == NULL && sscanf(argv[1], "%255[^:]:%d", host, &port) != 2) {
-        fprintf(stderr, "usage: 02_touch [HOST:PORT|TOKEN [SECONDS]]\n");
+        fprintf(stderr, "usage: 02_touch [HOST:PORT|TOKEN [SECONDS [LATENCY_MS]]]\n");
         return 2;
     }
     carom_client_def def = carom_default_client_def();
@@ -129,6 +132,10 @@ int main(int argc, char **argv)
     carom_result result = carom_client_create(&def, &client);
     if (result == CAROM_OK) {
         carom_client_pointer_device(client, &properties);
+        if (argc > 3) {
+            carom_client_link path = {.latency_ms = (uint32_t)atoi(argv[3])};
+            carom_client_simulate_link(client, &path);
+        }
         result = token != NULL ? carom_client_connect_token(client, token, now_us())
                                : carom_client_connect(client, host, (uint16_t)port, now_us());
     }

@@ -199,7 +199,8 @@ carom_result carom_client_pointer_device(carom_client *client, const carom_point
         return CAROM_ERROR_ARGUMENT;
     }
     const float numbers[] = {device->period,    device->damping,         device->angular_damping,
-                             device->stiffness, device->contact_damping, device->mass};
+                             device->stiffness, device->contact_damping, device->mass,
+                             device->force_max, device->torque_max};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!cm_is_finite(numbers[i]) || numbers[i] < 0.0f) {
             return CAROM_ERROR_ARGUMENT;
@@ -288,6 +289,16 @@ static carom_pointer_limit limit_of(carom_client *client, carom_body_id body)
     return limit;
 }
 
+static bool saturate(float most, carom_vec3 *v)
+{
+    float length = cm_length(*v);
+    if (most <= 0.0f || length <= most) {
+        return false;
+    }
+    *v = cm_scale(most / length, *v);
+    return true;
+}
+
 carom_result carom_client_pointer_wrench(carom_client *client, carom_pointer_wrench *wrench)
 {
     memset(wrench, 0, sizeof *wrench);
@@ -313,6 +324,9 @@ carom_result carom_client_pointer_wrench(carom_client *client, carom_pointer_wre
     wrench->limited = wrench->limit.limited;
     wrench->force = cm_scale(wrench->limit.scale, wrench->force);
     wrench->torque = cm_scale(wrench->limit.scale, wrench->torque);
+    const carom_pointer_device *device = &client->pointer.device;
+    wrench->saturated = saturate(device->force_max, &wrench->force);
+    wrench->saturated = saturate(device->torque_max, &wrench->torque) || wrench->saturated;
     if (wrench->local) {
         uint64_t tick = cm_predictor_tick(client->predictor), since = client->pointer.tick;
         uint64_t ticks = tick > since ? tick - since : 0;

@@ -415,6 +415,9 @@ typedef struct carom_pointer_device {
     /// (carom_volume_bound); the contact of other solvers has no fixed stiffness.
     float stiffness;       ///< K, N/m
     float contact_damping; ///< B, N s/m
+    /// The most that the device can render, N and N m; 0: no bound. Said here it is counted: a
+    /// device that renders less than it is given gets another energy than the count says.
+    float force_max, torque_max;
 } carom_pointer_device;
 
 typedef struct carom_pointer_limit {
@@ -428,6 +431,7 @@ typedef struct carom_pointer_wrench {
     carom_vec3 force, torque;
     bool local;     ///< found here, at the client's own tick; else the server's last
     bool limited;   ///< by the sampled bound
+    bool saturated; ///< by force_max or torque_max
     bool withheld;  ///< by the count of energy
     bool corrected; ///< a correction is worn off, or what it put in withheld
     float foreign;  ///< of the contact's energy, 0 to 1: corrections put it in; not given back

@@ -203,6 +203,31 @@ Test(catch, what_falls_on_a_hand_is_felt_at_20_ms)
     check(20000);
 }
 
+// A device that can push with 5 N gets no more, and is told so; what it gets is what is counted.
+Test(catch, no_device_gets_more_than_it_can)
+{
+    static loop l;
+    open_loop(&l, 0);
+    const carom_pointer_device weak = {
+        .period = 0.001f, .damping = 3.0f, .mass = 0.2f, .force_max = 5.0f};
+    cr_assert_eq(carom_client_pointer_device(l.client, &weak), CAROM_OK);
+    put_block(carom_game_world(
+                  (carom_game *)cm_room_game(cm_hosted_room_room(cm_worker_room_at(l.worker, 0)))),
+              (carom_vec3){(float)X, (float)HAND + 0.2f, 0.0f}, (carom_vec3){0.0f, 0.0f, 0.0f});
+    uint32_t saturated = 0;
+    for (int i = 0; i < 400; i++) {
+        millisecond(&l);
+        saturated += l.wrench.saturated;
+        cr_expect_leq(fabs(l.dev.force), 5.0001);
+        cr_expect(!l.wrench.saturated || l.wrench.withheld || fabs(l.dev.force) > 4.9999);
+    }
+    cr_expect_gt(saturated, 20);
+    cr_expect_float_eq(l.client->pointer.energy, -l.dev.given, 1.0e-3 * l.dev.given);
+    const carom_pointer_device wrong = {.torque_max = -1.0f};
+    cr_expect_eq(carom_client_pointer_device(l.client, &wrong), CAROM_ERROR_ARGUMENT);
+    close_loop(&l);
+}
+
 static bool holds(cm_client_pointer *p, float force, float velocity)
 {
     carom_vec3 f = {0.0f, force, 0.0f}, t = {0.0f, 0.0f, 0.0f};
