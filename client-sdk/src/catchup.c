@@ -11,6 +11,11 @@ static uint64_t part_of(const cm_predictor *p)
     return ticks > LEAST ? (uint64_t)ticks : LEAST;
 }
 
+uint64_t cm_catchup_most(const cm_predictor *p)
+{
+    return p->part_us > 0.0 ? part_of(p) : UINT64_MAX;
+}
+
 // True where it came to `newest`.
 static bool step_part(cm_predictor *p, uint64_t newest)
 {

@@ -7,6 +7,8 @@
 
 #include "client-sdk/src/predict.h"
 
+// Ticks that an update may step besides, where a device waits for it; without one, all.
+uint64_t cm_catchup_most(const cm_predictor *predictor);
 // The game was corrected at its tick and kept; it stood at `newest` before. Steps it there, or as
 // far as one update may: then it stands at `newest` uncorrected, and cm_catchup_step goes on. True
 // where it is corrected.

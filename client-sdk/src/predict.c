@@ -247,6 +247,16 @@ void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
     p->spent = false;
 }
 
+void cm_predictor_go_on(cm_predictor *p, uint64_t tick)
+{
+    uint64_t most = cm_catchup_most(p);
+    for (uint64_t n = 0; n < most && cm_predictor_tick(p) < tick && p->credit >= 1.0; n++) {
+        bool last = p->credit < 2.0 || n + 1 == most;
+        cm_predictor_step(p, last || cm_predictor_tick(p) + 1 == tick);
+        cm_predictor_note_shown(p);
+    }
+}
+
 void cm_predictor_advance(cm_predictor *p, uint64_t tick)
 {
     if (!p->ready || tick <= cm_predictor_tick(p)) {
@@ -256,10 +266,7 @@ void cm_predictor_advance(cm_predictor *p, uint64_t tick)
         p->rebuild = true; // a long pause: no work for ticks that were never shown
         return;
     }
-    while (cm_predictor_tick(p) < tick && p->credit >= 1.0) {
-        cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick || p->credit < 2.0);
-        cm_predictor_note_shown(p);
-    }
+    cm_predictor_go_on(p, tick);
     cm_catchup_step(p);
 }
 

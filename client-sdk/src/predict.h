@@ -173,6 +173,7 @@ void cm_predictor_smooth_corrected(cm_predictor *predictor);
 void cm_predictor_note_error(cm_predictor *predictor, double error);
 uint64_t cm_predictor_tick(const cm_predictor *predictor); // of the game's state
 void cm_predictor_step(cm_predictor *predictor, bool last);
+void cm_predictor_go_on(cm_predictor *predictor, uint64_t tick); // as far as this update may
 void cm_predictor_note_shown(cm_predictor *predictor);
 cm_place cm_predictor_place(const carom_body_state *state);
 

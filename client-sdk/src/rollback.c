@@ -83,6 +83,7 @@ static bool start(cm_predictor *p, uint64_t tick, bool was_ready)
     }
     p->branch = 0;
     uint64_t most = p->credit > 1.0 ? (uint64_t)p->credit : 1;
+    most = most < cm_catchup_most(p) ? most : cm_catchup_most(p);
     step_to(p, tick - p->started > most ? p->started + most : tick);
     return true;
 }
@@ -130,9 +131,8 @@ void cm_predictor_follow(cm_predictor *p, uint64_t tick)
     if (is_wrong) {
         correct(p, late);
     }
-    while (p->ready && cm_predictor_tick(p) < tick && p->credit >= 1.0) {
-        cm_predictor_step(p, cm_predictor_tick(p) + 1 == tick || p->credit < 2.0);
-        cm_predictor_note_shown(p);
+    if (p->ready) {
+        cm_predictor_go_on(p, tick);
     }
     cm_catchup_step(p);
     take_bodies(p);

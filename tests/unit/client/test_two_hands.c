@@ -20,6 +20,7 @@
 #define PLAYED 5000u
 #define BEGINS 2000u  // of it: both touch by then
 #define WORK   1.0e-4 // J that both together may get
+#define ANEW   64u    // in one that starts anew: those since a view
 #define STEPS  40u    // in an update: a part of a correction, and what came late before its view
 
 static const char scene_text[] =
@@ -85,7 +86,8 @@ static void feel(const loop *l, hand *h)
     h->force = (double)wrench.force.x;
     carom_client_stats stats;
     carom_client_stats_get(h->client, &stats);
-    uint64_t steps = stats.predicted_steps - h->steps;
+    bool anew = stats.predicted_steps < h->steps; // it came back, and joined
+    uint64_t steps = anew ? 0 : stats.predicted_steps - h->steps;
     h->steps = stats.predicted_steps;
     h->steps_max = steps > h->steps_max ? steps : h->steps_max;
     if (h->client->predictor != NULL && h->client->predictor->ready) {
@@ -242,4 +244,63 @@ Test(two_hands, at_30_ms_with_losses)
 Test(two_hands, at_20_ms_with_inputs)
 {
     check(&far, true, 1.0, 1.5);
+}
+
+// Nothing comes through for a while: each hand goes on alone, and no update catches up at once.
+static void black_out(uint32_t milliseconds, bool sync_inputs)
+{
+    static loop l;
+    const cm_link_def cut = {.latency_us = 20000, .loss = 1.0f};
+    open_loop(&l, &far, sync_inputs);
+    for (int n = 0; n < 1500; n++) {
+        double come = n < 1000 ? 0.14e-3 * (1000 - n) : 0.0;
+        l.hands[0].target = -0.06 - come;
+        l.hands[1].target = 0.06 + come;
+        millisecond(&l, 2);
+    }
+    uint16_t last = cm_net_last_port(l.net);
+    cm_net_link_port(l.net, last, &cut);
+    l.hands[0].steps_max = l.hands[1].steps_max = 0;
+    double given = l.hands[0].given + l.hands[1].given;
+    for (uint32_t n = 0; n < milliseconds; n++) {
+        l.hands[1].target = 0.06 + 0.01 * sin(0.006 * n);
+        millisecond(&l, 2);
+    }
+    cm_net_link_port(l.net, last, &far);
+    l.hands[1].target = 0.06;
+    double most = 0.0, later = 0.0;
+    for (int n = 0; n < 3000; n++) {
+        millisecond(&l, 2);
+        most = fmax(most, l.hands[0].given + l.hands[1].given - given);
+        later = n > 1000 ? fmax(later, fmax(fabs(l.hands[0].v), fabs(l.hands[1].v))) : 0.0;
+    }
+    printf("nothing for %u ms: %llu and %llu steps; given %g J; later %g m/s\n", milliseconds,
+           (unsigned long long)l.hands[0].steps_max, (unsigned long long)l.hands[1].steps_max, most,
+           later);
+    cr_expect_leq(l.hands[0].steps_max, ANEW);
+    cr_expect_leq(l.hands[1].steps_max, ANEW);
+    cr_expect_leq(most, 0.02, "both were given %g J", most);
+    cr_expect_lt(later, 0.05, "%g m/s", later);
+    cr_expect_eq(carom_client_get_state(l.hands[1].client), CAROM_CLIENT_PLAYING);
+    close_loop(&l);
+}
+
+Test(two_hands, nothing_for_250_ms)
+{
+    black_out(250, false);
+}
+
+Test(two_hands, nothing_for_2_s)
+{
+    black_out(2000, false);
+}
+
+Test(two_hands, nothing_for_250_ms_with_inputs)
+{
+    black_out(250, true);
+}
+
+Test(two_hands, nothing_for_2_s_with_inputs)
+{
+    black_out(2000, true);
 }
