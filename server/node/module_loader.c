@@ -189,10 +189,11 @@ static bool is_code(const cm_module_file *file, uintptr_t base, const void *func
 // Everything of the descriptor that is an address must be the module's own.
 static bool is_own(const cm_module_file *file, uintptr_t base, const carom_module *module)
 {
-    void *functions[(sizeof *module - offsetof(carom_module, configure)) / sizeof(void *)];
-    _Static_assert(sizeof functions == sizeof *module - offsetof(carom_module, configure),
-                   "from configure on a descriptor is functions alone");
-    memcpy(functions, (const char *)module + offsetof(carom_module, configure), sizeof functions);
+    enum { FIRST = offsetof(carom_module, configure), END = offsetof(carom_module, buttons) };
+    void *functions[(END - FIRST) / sizeof(void *)];
+    _Static_assert(sizeof functions == END - FIRST && END + CAROM_INPUT_MAX == sizeof *module,
+                   "from configure to buttons, which end a descriptor, it is functions alone");
+    memcpy(functions, (const char *)module + FIRST, sizeof functions);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         if (!is_code(file, base, functions[i])) {
             return false;

@@ -94,4 +94,4 @@ static carom_body_id counter_body(const carom_game *game, uint32_t player)
 CAROM_MODULE(counter, .version = 3, .input_size = 2, .state_size = sizeof(counter_state),
              .public_size = 16, .configure = counter_configure, .join = counter_join,
              .leave = counter_leave, .tick = counter_tick, .contact = counter_contact,
-             .message = counter_message, .player_body = counter_body);
+             .message = counter_message, .player_body = counter_body, .buttons = {[0] = 1});
