@@ -616,8 +616,10 @@ void carom_client_acks_get(const carom_client *client, carom_client_acks *acks)
 void carom_client_stats_get(const carom_client *client, carom_client_stats *stats)
 {
     *stats = client->stats;
-    if (client->mirror != NULL) {
-        stats->predicted_at = cm_client_clock_predicted(&client->clock) - 1.0;
-        stats->interpolated_at = cm_client_clock_render(&client->clock);
+    if (client->mirror != NULL && client->clock.started) {
+        double predicted = cm_client_clock_predicted(&client->clock) - 1.0;
+        double render = cm_client_clock_render(&client->clock);
+        stats->predicted_at = predicted > 0.0 ? predicted : 0.0;
+        stats->interpolated_at = render > 0.0 ? render : 0.0; // in the first ticks of a room
     }
 }

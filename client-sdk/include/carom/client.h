@@ -119,8 +119,8 @@ typedef struct carom_client_def {
     /// no tolerance; 0: it was not predicted). Corrections within it are not told. A prediction is
     /// confirmed or cancelled when no late input can change its tick any more and, in a recorded
     /// match, the tick is durable: a round trip, the server's rewind_ms and some 0.2 s later. The
-    /// end of the connection cancels open events. Events confirmed while a player is cut off come
-    /// when the player has its slot again.
+    /// end of the connection cancels open events (but carom_client_destroy calls nothing). Events
+    /// confirmed while a player is cut off come when the player has its slot again.
     void (*event)(void *user, carom_event_phase phase, const carom_event *event,
                   uint64_t predicted_tick);
     /// A body appeared, vanished, was put elsewhere or has another owner, since the update before:
@@ -150,7 +150,8 @@ typedef struct carom_client_def {
     /// Simulates the own body and bodies near it, ahead of the server [true]. The player then feels
     /// no delay, at the price of stepping some ticks again whenever a view differs. False: all
     /// bodies are interpolated, the own body answers a round trip and interpolation_delay_ms late,
-    /// and nothing is simulated: for spectators and weak machines.
+    /// and nothing is simulated: for spectators and weak machines. With exact sync it is all the
+    /// same: the world is stepped here, and predicted.
     bool predict;
     /// The rules of the room, if they are not among the built-in ones. They must be built from the
     /// server's sources, or the client is refused.
@@ -195,7 +196,8 @@ CAROM_API carom_client_def carom_default_client_def(void);
 /// CAROM_ERROR_ARGUMENT for a def out of its limits, with the field's name in def->error ("name",
 /// "module.state_size", …); CAROM_ERROR_MEMORY.
 CAROM_API carom_result carom_client_create(const carom_client_def *def, carom_client **client);
-/// Leaves at once, if connected (one farewell, not waited for), and releases everything.
+/// Leaves at once, if connected (one farewell, not waited for), and releases everything. No
+/// callback is called: to be told of the end, disconnect and update until idle.
 CAROM_API void carom_client_destroy(carom_client *client);
 
 /// host: an IPv4 or IPv6 address (without brackets or zone) or a name, which is looked up here and
@@ -300,8 +302,9 @@ CAROM_API uint32_t carom_client_transforms(const carom_client *client, carom_cli
 /// every input carries the time that was drawn when it was set, so that the module may query the
 /// same world on the server (carom_world_query_seen).
 CAROM_API const carom_world *carom_client_world(const carom_client *client);
-/// Public part of the module's state as of the newest view: the module's own struct, in the words
-/// of this machine, valid until the next update. NULL and 0 before the room is joined.
+/// Public part of the module's state as of the newest view, with exact sync of the newest confirmed
+/// tick: the module's own struct, in the words of this machine, valid until the next update. NULL
+/// and 0 before the room is joined.
 CAROM_API const void *carom_client_public_state(const carom_client *client, uint32_t *size);
 /// The same as predicted, at the tick that predicted bodies are drawn at: what the player's own
 /// input did is there at once, and may be taken back by a view. Where nothing is predicted, it is
@@ -362,7 +365,8 @@ typedef struct carom_client_stats {
     uint64_t lead_reports, late_reports;
     double lead_sum;
     /// The ticks that carom_client_body_pose draws, with the part of a tick that has passed: of
-    /// predicted bodies, and of those that are interpolated. 0 before the room is joined.
+    /// predicted bodies, and of those that are interpolated. 0 until the first view since the room
+    /// was joined, or joined again.
     double predicted_at, interpolated_at;
 } carom_client_stats;
 

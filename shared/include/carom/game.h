@@ -220,7 +220,10 @@ CAROM_API carom_result carom_game_send_all(carom_game *game, const void *bytes, 
 /// server's operator (log, export of the recording) sees confirmed events only, and each once,
 /// whatever is rewound. Events are not part of the state.
 typedef struct carom_event {
-    uint64_t tick;        ///< that it happens in; carom_game_emit fills it in
+    /// The tick that it happens in, filled in by carom_game_emit: the one that is being made. So it
+    /// is carom_game_tick() + 1 in `tick` and all that runs before the world's step, and
+    /// carom_game_tick() in `contact` and `hit`.
+    uint64_t tick;
     uint32_t kind, key;   ///< what; which of several like it in one tick
     uint64_t subjects[2]; ///< who: a player's slot, a body (carom_event_body), …; 0 for nobody
     uint32_t size;        ///< of what else is to be told; no part of the id

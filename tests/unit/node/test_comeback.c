@@ -147,3 +147,34 @@ Test(comeback, a_roster_tells_who_is_there_and_who_is_away)
     cr_assert_eq(carom_client_roster(w.clients[0], rows, CAROM_PLAYERS_MAX), 1);
     away_free(&w);
 }
+
+static uint32_t joining;
+
+static void ask_clock(void *user, carom_client_state state, carom_reason reason)
+{
+    (void)reason;
+    if (state == CAROM_CLIENT_JOINING) {
+        const carom_client_stats s = away_client_stats(user, 0);
+        joining++;
+        cr_expect_eq(s.predicted_at, 0.0, "%f", s.predicted_at);
+        cr_expect_eq(s.interpolated_at, 0.0, "%f", s.interpolated_at);
+    }
+}
+
+// Between the welcome and the first view a client has no clock, and says so to its callbacks.
+Test(comeback, no_tick_is_drawn_until_a_view_came)
+{
+    away w;
+    away_make(&w, &(away_def){.seed = 3, .grace_ms = 15000});
+    w.client_def.state_changed = ask_clock;
+    w.client_def.user = &w;
+    joining = 0;
+    away_join(&w, 0);
+    cr_expect_gt(away_client_stats(&w, 0).predicted_at, 0.0);
+    cm_net_partition(w.net, w.ports[0], true);
+    away_run(&w, 3.0);
+    (void)away_until(&w, 0, CAROM_CLIENT_PLAYING);
+    cr_expect_eq(away_client_stats(&w, 0).comebacks, 1);
+    cr_expect_eq(joining, 2);
+    away_free(&w);
+}
