@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "shared/base/memory.h"
+#include "shared/wire/input_delta.h"
 
 static const carom_module *find_module(const cm_control *welcome, const carom_module *extra)
 {
@@ -80,7 +81,7 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     mirror->tick_rate = welcome->tick_rate;
     mirror->view_rate = welcome->view_rate;
     mirror->input_rate = welcome->input_rate;
-    mirror->keyframe_tick = welcome->tick;
+    mirror->keyframe_tick = mirror->public_tick = welcome->tick;
     mirror->newest_tick = welcome->tick;
     mirror->durability = welcome->durability;
     mirror->durable_tick = welcome->durable_tick;
@@ -90,10 +91,12 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
     size_t joints = mirror->joints > 0 ? mirror->joints : 1;
     mirror->drive_ticks = cm_memory_take(mirror->allocator, joints * sizeof *mirror->drive_ticks);
     mirror->changed = cm_memory_take(mirror->allocator, mirror->slots * sizeof *mirror->changed);
+    mirror->state_bytes = cm_memory_take(mirror->allocator,
+                                         (size_t)CM_STATES_KEPT * mirror->module->public_size + 1u);
     mirror->entries =
         cm_memory_take(mirror->allocator, CM_VIEW_ENTRIES_MAX * sizeof *mirror->entries);
     if (mirror->bodies == NULL || mirror->drive_ticks == NULL || mirror->changed == NULL ||
-        mirror->entries == NULL) {
+        mirror->entries == NULL || mirror->state_bytes == NULL) {
         return CAROM_REASON_SCENE_REFUSED;
     }
     if (mirror->exact) { // nothing but the keyframe says what is
@@ -143,6 +146,7 @@ void cm_mirror_destroy(cm_mirror *mirror)
     cm_memory_give(allocator, mirror->bodies);
     cm_memory_give(allocator, mirror->drive_ticks);
     cm_memory_give(allocator, mirror->changed);
+    cm_memory_give(allocator, mirror->state_bytes);
     cm_memory_give(allocator, mirror->entries);
     cm_memory_give(allocator, mirror);
 }
@@ -293,14 +297,46 @@ static void apply(cm_mirror *mirror, uint32_t index, uint32_t generation, const 
     mirror->changed[mirror->changed_count++] = index;
 }
 
+// A view tells the public state, or says that it is the one that was acknowledged last.
+static cm_packet_reason apply_public(cm_mirror *mirror, const cm_view_header *header)
+{
+    uint32_t size = mirror->module->public_size;
+    bool newest = header->tick >= mirror->public_tick;
+    if (!header->has_public) {
+        mirror->public_tick = newest && !header->public_unsure ? header->tick : mirror->public_tick;
+        return CM_PACKET_OK;
+    }
+    uint8_t state[CAROM_MODULE_PUBLIC_MAX];
+    if (header->public_back == 0) {
+        if (header->public_size != size) {
+            return CM_PACKET_RANGE;
+        }
+        memcpy(state, header->public_state, size);
+    } else {
+        uint8_t number = (uint8_t)(header->public_number - header->public_back);
+        const cm_mirror_state *base = &mirror->states[number % CM_STATES_KEPT];
+        if (!base->used || base->number != number) {
+            return CM_PACKET_BASELINE;
+        }
+        memcpy(state, mirror->state_bytes + number % CM_STATES_KEPT * size, size);
+        if (!cm_state_delta_read(header->public_state, header->public_size, state, size)) {
+            return CM_PACKET_RANGE;
+        }
+    }
+    uint32_t at = header->public_number % CM_STATES_KEPT;
+    if (!mirror->states[at].used || header->tick >= mirror->states[at].tick) {
+        mirror->states[at] = (cm_mirror_state){true, header->public_number, header->tick};
+        memcpy(mirror->state_bytes + at * size, state, size);
+    }
+    if (newest) {
+        mirror->public_tick = header->tick;
+        cm_game_set_public(mirror->game, state, size, header->present);
+    }
+    return CM_PACKET_OK;
+}
+
 static void apply_header(cm_mirror *mirror, const cm_view_header *header)
 {
-    if (header->has_public && header->tick >= mirror->public_tick &&
-        header->public_size == mirror->module->public_size) {
-        mirror->public_tick = header->tick;
-        cm_game_set_public(mirror->game, header->public_state, header->public_size,
-                           header->present);
-    }
     if (header->has_wrench && (!mirror->has_wrench || header->tick >= mirror->wrench_tick)) {
         mirror->has_wrench = true;
         mirror->wrench_tick = header->tick;
@@ -339,6 +375,10 @@ cm_packet_reason cm_mirror_view(cm_mirror *mirror, const uint8_t *bytes, size_t 
     }
     if (received_before(mirror, header->sequence) || too_old(mirror, header->sequence)) {
         return CM_PACKET_STALE;
+    }
+    reason = mirror->exact ? CM_PACKET_OK : apply_public(mirror, header);
+    if (reason != CM_PACKET_OK) {
+        return reason;
     }
     if (!store(mirror, header, count)) {
         return CM_PACKET_STALE; // no memory: as if it had been lost

@@ -37,6 +37,13 @@ typedef struct cm_stored_packet {
     cm_stored_entry *entries; // ascending index
 } cm_stored_packet;
 
+// A public state that came by a view.
+typedef struct cm_mirror_state {
+    bool used;
+    uint8_t number;
+    uint32_t tick; // of the view
+} cm_mirror_state;
+
 typedef struct cm_mirror {
     const carom_allocator *allocator;
     cm_scene *scene;
@@ -54,7 +61,9 @@ typedef struct cm_mirror {
     uint32_t *drive_ticks; // of each joint: of the newest view that told what drives it
     uint64_t keyframe_tick;
     uint64_t newest_tick; // of the views received
-    uint64_t public_tick;
+    uint64_t public_tick; // at which the public state is known to be that of the game
+    cm_mirror_state states[CM_STATES_KEPT]; // by number: what a view may refer to
+    uint8_t *state_bytes;                   // of each
     bool has_wrench; // the server sent the wrench on the own pointer, of wrench_tick
     uint64_t wrench_tick;
     carom_vec3 force, torque;

@@ -597,7 +597,13 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
         return; // one correction after the other
     }
     carom_body_id own = cm_game_player_body(p->mirror->game, p->mirror->player);
-    if (!carom_body_is_valid(p->mirror->world, own) || own.index >= p->mirror->slots) {
+    bool here = carom_body_is_valid(p->mirror->world, own) && own.index < p->mirror->slots;
+    // The message that brings the body, or the public state of the view, may still come.
+    bool half = own.generation != 0 && (!here || (!same && p->mirror->public_tick < view));
+    if (half && p->ready && worth_waiting(p, 0.0, tick)) {
+        return;
+    }
+    if (!here) {
         p->ready = false; // nothing to predict: everything is interpolated
         p->news = false;
         return;

@@ -10,7 +10,7 @@ _Static_assert(CM_ENCODER_LEAST_BITS == ENTRY_BITS + 1, "a body's code has one b
 
 size_t cm_encoder_head_bytes(const cm_view_header *header)
 {
-    return HEAD_BYTES + (header->has_public ? header->public_size + 16u : 0u) +
+    return HEAD_BYTES + (header->has_public ? header->public_size + 18u : 0u) +
            (header->has_wrench ? WRENCH_BYTES : 0u) + header->relay_size +
            (header->relay_size > 0 ? 2u : 0u);
 }

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "shared/base/assert.h"
+#include "shared/wire/input_delta.h"
 
-#define IDLE_RATE 5u // views a second in which nothing changes
+#define IDLE_RATE    5u   // views a second in which nothing changes
+#define PUBLIC_AGAIN 256u // bytes of a public state that goes in each view
 
 struct cm_replica {
     cm_replica_def def;
@@ -17,7 +19,8 @@ struct cm_replica {
     uint64_t last_sent_tick;
     bool started;                       // a view was sent
     uint32_t public_acked, public_sent; // versions
-    uint64_t public_sequence;           // that carried public_sent
+    bool public_numbered;               // it came by a view, and the client knows its number
+    uint64_t public_sequence;           // that carried public_sent last
     cm_replica_relay relay_acked;
     uint64_t relay_players; // of the next view's
     uint64_t starved;
@@ -85,6 +88,7 @@ static bool take_ack(cm_replica *replica, uint16_t sequence)
     }
     if (packet->public_version > replica->public_acked) {
         replica->public_acked = packet->public_version;
+        replica->public_numbered = true;
     }
     if (packet->relay_tick > replica->relay_acked.tick) {
         replica->relay_acked = (cm_replica_relay){packet->relay_tick, packet->relay_players};
@@ -160,22 +164,31 @@ static cm_priority_queue gather(cm_replica *replica, const cm_snapshot *snapshot
     return queue;
 }
 
-// The public state goes with this view.
-static bool public_due(const cm_replica *replica, const cm_snapshot *snapshot)
+// The public state goes with each view until one that had it is acknowledged; a large one only as
+// soon as it may be lost. As its difference from the one that was acknowledged last.
+static void put_public(const cm_replica *replica, const cm_snapshot *snapshot,
+                       cm_view_header *header)
 {
-    if (snapshot->public_version == replica->public_acked) {
-        return false;
+    uint32_t version = snapshot->public_version, back = version - replica->public_acked, size = 0;
+    if (back == 0) {
+        return;
     }
-    return replica->public_sent != snapshot->public_version ||
-           !cm_sent_packets_in_flight(&replica->packets, replica->public_sequence);
-}
-
-static void put_public(cm_view_header *header, const cm_snapshot *snapshot)
-{
-    header->has_public = true;
+    const uint8_t *base = cm_snapshot_state(snapshot, replica->public_acked);
+    if (replica->public_numbered && back < CM_STATES_KEPT && base != NULL) {
+        size = (uint32_t)cm_state_delta_write(base, snapshot->public_state, snapshot->public_size,
+                                              header->public_state, sizeof header->public_state);
+    }
+    header->public_back = size > 0 ? (uint8_t)back : 0;
+    header->public_size = size > 0 ? size : snapshot->public_size;
+    bool again = replica->public_sent == version &&
+                 cm_sent_packets_in_flight(&replica->packets, replica->public_sequence);
+    header->public_unsure = again && header->public_size > PUBLIC_AGAIN;
+    header->has_public = !header->public_unsure;
+    header->public_number = (uint8_t)version;
     header->present = snapshot->present;
-    header->public_size = snapshot->public_size;
-    memcpy(header->public_state, snapshot->public_state, snapshot->public_size);
+    if (size == 0) {
+        memcpy(header->public_state, snapshot->public_state, snapshot->public_size);
+    }
 }
 
 // A packet was written. The first packet of a view has all that is no body.
@@ -192,6 +205,7 @@ static void note_sent(cm_replica *replica, cm_packer_view *view, cm_sent_packet 
     }
     replica->last_sent_tick = view->snapshot->tick;
     replica->started = true;
+    view->header.public_unsure = view->header.public_unsure || view->header.has_public;
     view->header.has_public = view->header.has_wrench = false;
     view->header.has_durable = view->header.has_messages = false;
     view->header.relay_size = 0;
@@ -213,9 +227,7 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
                            .packet_max = packet_max};
     uint32_t waiting = view.queue.count;
     replica->packer.burst = waiting < replica->packer.burst ? waiting : replica->packer.burst;
-    if (public_due(replica, snapshot)) {
-        put_public(&view.header, snapshot);
-    }
+    put_public(replica, snapshot, &view.header);
     bool idle = view.queue.count == 0 && !view.header.has_public && !view.header.has_wrench &&
                 view.header.relay_size == 0;
     if (idle && replica->started &&

@@ -58,6 +58,7 @@ void cm_snapshot_free(cm_snapshot *snapshot)
     free(snapshot->positions);
     free(snapshot->speeds);
     free(snapshot->steered);
+    free(snapshot->states);
     memset(snapshot, 0, sizeof *snapshot);
 }
 
@@ -137,6 +138,27 @@ static void note_steered(cm_snapshot *snapshot, const carom_game *game, uint64_t
     }
 }
 
+// Without memory for it clients are told whole states.
+static void keep_state(cm_snapshot *snapshot)
+{
+    uint32_t at = snapshot->public_version % CM_STATES_KEPT, size = snapshot->public_size;
+    if (snapshot->states == NULL) { // a module's is always as large
+        snapshot->states = calloc(CM_STATES_KEPT, size);
+    }
+    if (snapshot->states != NULL) {
+        snapshot->state_versions[at] = snapshot->public_version;
+        memcpy(snapshot->states + (size_t)at * size, snapshot->public_state, size);
+    }
+}
+
+const uint8_t *cm_snapshot_state(const cm_snapshot *snapshot, uint32_t version)
+{
+    uint32_t at = version % CM_STATES_KEPT;
+    return version != 0 && snapshot->state_versions[at] == version
+               ? snapshot->states + (size_t)at * snapshot->public_size
+               : NULL;
+}
+
 void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
                          const carom_game *game, uint64_t tick, uint64_t present)
 {
@@ -173,6 +195,7 @@ void cm_snapshot_capture(cm_snapshot *snapshot, const cm_view_config *config,
         snapshot->present = present;
         if (size > 0) {
             memcpy(snapshot->public_state, bytes, size);
+            keep_state(snapshot);
         }
     }
 }

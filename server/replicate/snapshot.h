@@ -7,6 +7,7 @@
 
 #include "shared/game/game_host.h"
 #include "shared/view/view.h"
+#include "shared/wire/packet.h"
 
 typedef struct cm_snapshot {
     uint64_t tick;
@@ -26,6 +27,9 @@ typedef struct cm_snapshot {
     uint32_t public_size;
     uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];
     uint64_t present;
+    // The newest public states, by version: a client is told what differs from one that it has.
+    uint32_t state_versions[CM_STATES_KEPT];
+    uint8_t *states; // public_size each
 } cm_snapshot;
 
 // An earlier tick, by the versions that a snapshot had then: what was not raised since is the same.
@@ -58,6 +62,8 @@ static inline uint32_t cm_snapshot_row(const cm_snapshot *snapshot, uint32_t ind
     return index < CM_VIEW_DRIVES ? index : snapshot->capacity + (index - CM_VIEW_DRIVES);
 }
 
+// The public state of a version; NULL where it is too old.
+const uint8_t *cm_snapshot_state(const cm_snapshot *snapshot, uint32_t version);
 // Copies the snapshot's versions; false where memory is short.
 bool cm_snapshot_moment_capture(cm_snapshot_moment *moment, const cm_snapshot *snapshot);
 void cm_snapshot_moment_free(cm_snapshot_moment *moment);

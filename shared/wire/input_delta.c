@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "shared/wire/packet.h"
+
+#define STATE_GROUP 4u
+
 bool cm_input_delta_write(cm_bit_writer *writer, const uint8_t *from, const uint8_t *to,
                           uint32_t size)
 {
@@ -32,4 +36,31 @@ bool cm_input_delta_read(cm_bit_reader *reader, uint8_t *bytes, uint32_t size)
         bytes[__builtin_ctzll(left)] = (uint8_t)cm_read_bits(reader, 8);
     }
     return changed != 0;
+}
+
+static uint32_t group(uint32_t size, uint32_t at)
+{
+    return size - at < STATE_GROUP ? size - at : STATE_GROUP;
+}
+
+size_t cm_state_delta_write(const uint8_t *from, const uint8_t *to, uint32_t size, uint8_t *bytes,
+                            size_t capacity)
+{
+    cm_bit_writer writer;
+    cm_bit_writer_init(&writer, bytes, capacity < size ? capacity : size);
+    for (uint32_t at = 0; at < size; at += STATE_GROUP) {
+        (void)cm_input_delta_write(&writer, from + at, to + at, group(size, at));
+    }
+    return writer.overflow ? 0 : cm_bit_writer_bytes(&writer);
+}
+
+bool cm_state_delta_read(const uint8_t *bytes, size_t count, uint8_t *state, uint32_t size)
+{
+    cm_bit_reader reader;
+    bool good = true;
+    cm_bit_reader_init(&reader, bytes, count);
+    for (uint32_t at = 0; at < size; at += STATE_GROUP) {
+        good = cm_input_delta_read(&reader, state + at, group(size, at)) && good;
+    }
+    return good && cm_packet_end(&reader) == CM_PACKET_OK;
 }

@@ -69,7 +69,12 @@ typedef struct cm_view_header {
     int16_t input_lead; // 1/16 ticks: how early the client's inputs came lately (least); the client
                         // steers its clock by it; CM_LEAD_UNKNOWN: none came
     bool has_public;    // the module's public state and `present` follow the header
-    uint32_t public_size;
+    // Without it: the state may be another than the newest one that the client acknowledged; else
+    // it is that one.
+    bool public_unsure;
+    uint8_t public_number; // counts the states of the room, mod 256
+    uint8_t public_back;   // 0: as it is; else against state public_number - public_back
+    uint32_t public_size;  // bytes: of the state, or of a delta (input_delta.h)
     uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];
     uint64_t present; // with the public state: which players are present
     // The contact wrench on the viewer's pointer, mean over the tick: N and N m about its centre of
@@ -90,6 +95,7 @@ typedef struct cm_view_header {
     uint8_t relay[CM_RELAY_MAX];
 } cm_view_header;
 
+#define CM_STATES_KEPT  64u // newest public states that a delta may refer to
 #define CM_LEAD_UNKNOWN INT16_MIN
 // Ticks that an input may be older than the newest of its packet, for the lead to tell of it: one
 // that is older waited for packets that were lost, and its lead is none of the path.

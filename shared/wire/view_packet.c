@@ -9,11 +9,14 @@
 //        8    4  input_ack
 //       12    2  input_lead, two's complement
 //       14    1  flags: bit 0 public state follows, bit 1 a wrench, bit 2 durable_age,
-//                bit 3 messages, bit 4 a relay, bit 5 drives, others 0
+//                bit 3 messages, bit 4 a relay, bit 5 drives, bit 6 (never with bit 0) that
+//                the public state is not told, others 0
 //      [15]   2  public_size, 0 to 1024
-//      [17]   8  present
-//      [25]      public_size bytes
-//      [at]  24  force, torque: six binary32; at = 15 or 25 + public_size
+//      [17]   1  public_number
+//      [18]   1  public_back, 0 to 63
+//      [19]   8  present
+//      [27]      public_size bytes
+//      [at]  24  force, torque: six binary32; at = 15 or 27 + public_size
 //      [..]   2  durable_age, at most tick
 //      [..]   2  messages
 //      [..]   2  relay_size, 1 to 256, then as many bytes (input_relay.h)
@@ -46,7 +49,8 @@ enum {
     FLAG_MESSAGES = 8,
     FLAG_RELAY = 16,
     FLAG_DRIVES = 32,
-    FLAGS = 63,
+    FLAG_UNSURE = 64,
+    FLAGS = 127,
     WRENCH_WORDS = 6,
     EXPONENT = 0x7f800000,
 };
@@ -106,8 +110,11 @@ static uint32_t check_header(const cm_view_header *header)
     check = cm_check_fold(check, header->tick);
     check = cm_check_fold(check, header->input_ack);
     check = cm_check_fold(check, (uint16_t)header->input_lead);
+    check = header->public_unsure ? cm_check_fold(check, 1) : check;
     if (header->has_public) {
         check = cm_check_fold(check, header->public_size);
+        check = cm_check_fold(check, header->public_number);
+        check = cm_check_fold(check, header->public_back);
         check = cm_check_fold(check, (uint32_t)header->present);
         check = cm_check_fold(check, (uint32_t)(header->present >> 32));
         for (uint32_t i = 0; i < header->public_size; i++) {
@@ -133,7 +140,8 @@ static uint32_t flags_of(const cm_view_header *header)
 {
     return (header->has_public ? FLAG_PUBLIC : 0u) | (header->has_wrench ? FLAG_WRENCH : 0u) |
            (header->has_durable ? FLAG_DURABLE : 0u) | (header->has_messages ? FLAG_MESSAGES : 0u) |
-           (header->relay_size > 0 ? FLAG_RELAY : 0u) | (header->has_drives ? FLAG_DRIVES : 0u);
+           (header->relay_size > 0 ? FLAG_RELAY : 0u) | (header->has_drives ? FLAG_DRIVES : 0u) |
+           (header->public_unsure ? FLAG_UNSURE : 0u);
 }
 
 static uint32_t check_entry(uint32_t check, const cm_view_entry *entry)
@@ -168,7 +176,10 @@ void cm_view_writer_begin(cm_view_writer *writer, const cm_view_header *header, 
     cm_write_bits(bits, (uint16_t)header->input_lead, 16);
     cm_write_bits(bits, flags_of(header), 8);
     if (header->has_public) {
+        CM_ASSERT(!header->public_unsure && header->public_back < CM_STATES_KEPT);
         cm_write_bits(bits, header->public_size, 16);
+        cm_write_bits(bits, header->public_number, 8);
+        cm_write_bits(bits, header->public_back, 8);
         cm_write_bits64(bits, header->present, 64);
         cm_write_byte_run(bits, header->public_state, header->public_size);
     }
@@ -284,7 +295,7 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     uint32_t lead = cm_read_bits(bits, 16);
     header->input_lead = (int16_t)(lead < 0x8000u ? (int32_t)lead : (int32_t)lead - 0x10000);
     uint32_t flags = cm_read_bits(bits, 8);
-    if (flags > FLAGS) {
+    if (flags > FLAGS || (flags & (FLAG_PUBLIC | FLAG_UNSURE)) == (FLAG_PUBLIC | FLAG_UNSURE)) {
         return CM_PACKET_RANGE;
     }
     header->has_public = (flags & FLAG_PUBLIC) != 0;
@@ -292,12 +303,18 @@ static cm_packet_reason read_header(cm_bit_reader *bits, cm_view_header *header)
     header->has_durable = (flags & FLAG_DURABLE) != 0;
     header->has_messages = (flags & FLAG_MESSAGES) != 0;
     header->has_drives = (flags & FLAG_DRIVES) != 0;
+    header->public_unsure = (flags & FLAG_UNSURE) != 0;
     if (header->has_public) {
         uint32_t public_size = cm_read_bits(bits, 16);
         if (public_size > CAROM_MODULE_PUBLIC_MAX) {
             return CM_PACKET_RANGE;
         }
         header->public_size = public_size;
+        header->public_number = (uint8_t)cm_read_bits(bits, 8);
+        header->public_back = (uint8_t)cm_read_bits(bits, 8);
+        if (header->public_back >= CM_STATES_KEPT) {
+            return CM_PACKET_RANGE;
+        }
         header->present = cm_read_bits64(bits, 64);
         cm_read_byte_run(bits, header->public_state, public_size);
     }

@@ -277,23 +277,27 @@ def single(x):
 def read_view(data, axis_bits, kept):
     begin(data, 2, 15)
     _, epoch, sequence, tick, input_ack, lead, flags = struct.unpack_from("<BBHIIhB", data)
-    if flags & ~63:
+    if flags & ~127 or flags & 65 == 65:
         raise Refused("RANGE")
     header = {"epoch": epoch, "sequence": sequence, "tick": tick}
     header.update(input_ack=input_ack, input_lead=lead)
     check = Check()
     for word in (epoch, sequence, tick, input_ack, lead % 65536):
         check.take(word)
+    if flags & 64:
+        header["public_unsure"] = 1
+        check.take(1)
     bits = Bits(data, 15)
     if flags & 1:
-        size = bits.u(16)
-        if size > 1024:
+        size, number, back = bits.u(16), bits.u(8), bits.u(8)
+        if size > 1024 or back > 63:
             raise Refused("RANGE")
+        header.update(public_number=number, public_back=back)
         header["present"] = bits.u(64)
         public = bytes(bits.u(8) for _ in range(size))
         header["public_state"] = public.hex()
         present = header["present"]
-        for word in (size, present & 0xFFFFFFFF, present >> 32, *public):
+        for word in (size, number, back, present & 0xFFFFFFFF, present >> 32, *public):
             check.take(word)
     if flags & 2:
         wrench = [bits.u(32) for _ in range(6)]
@@ -332,6 +336,14 @@ def read_view(data, axis_bits, kept):
         e.get("index", ("joint", e.get("joint"))): e.get("body") or e["words"] for e in entries
     }
     return header, entries
+
+
+def read_state(data, before):
+    """Section 6.3."""
+    bits = Bits(data, 0)
+    after = b"".join(read_input(bits, before[at : at + 4]) for at in range(0, len(before), 4))
+    bits.end()
+    return after
 
 
 def read_relay(data, tick, input_size, kept):
@@ -658,6 +670,15 @@ def test_views(vectors):
             expect(f"pose {i}", field, close(got[field], v["pose"][field], within), True)
 
 
+def test_states(vectors):
+    for i, v in enumerate(vectors["vectors"]):
+        try:
+            after = read_state(bytes.fromhex(v["hex"]), bytes.fromhex(v["before"]))
+        except Refused:
+            after = b""
+        expect(f"state {i}", "after", after.hex(), v["after"])
+
+
 def test_relays(vectors):
     kept = {}
     for v in vectors["vectors"]:
@@ -683,8 +704,8 @@ def test_control(vectors):
 
 def main():
     folder = pathlib.Path(__file__).parent / "vectors"
-    for name, test in (("inputs", test_inputs), ("views", test_views), ("relays", test_relays),
-                       ("control", test_control)):
+    for name, test in (("inputs", test_inputs), ("views", test_views), ("states", test_states),
+                       ("relays", test_relays), ("control", test_control)):
         with open(folder / f"{name}.json", encoding="utf-8") as file:
             test(json.load(file))
     with open(folder / "secure.json", encoding="utf-8") as file:

@@ -328,7 +328,7 @@ Test(correction, a_relay_is_told_once_and_whole)
 static bool simulates_other(rig *r, double budget_us)
 {
     r->p->budget_us = budget_us;
-    r->mirror.newest_tick = VIEW;
+    r->mirror.newest_tick = r->mirror.public_tick = VIEW;
     r->mirror.structure++; // starts anew
     cm_predictor_refill(r->p, 1.0, 8.0);
     r->p->news = true;

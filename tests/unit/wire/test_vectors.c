@@ -13,98 +13,6 @@
 #include "shared/wire/confirmed.h"
 #include "shared/wire/events.h"
 
-// Inputs --------------------------------------------------------------------------------------
-
-enum { INPUT_SIZE = 9 };
-
-static void put_inputs(vector_text *out, const char *name, const uint8_t *bytes, size_t size)
-{
-    cm_input_packet packet;
-    cm_packet_reason reason = cm_input_packet_read(bytes, size, INPUT_SIZE, &packet);
-    vector_next(out);
-    vector_put(out, "{\"name\": \"%s\", \"reason\": \"%s\", \"hex\": ", name,
-               vector_reason(reason));
-    vector_hex(out, bytes, size);
-    if (reason == CM_PACKET_OK) {
-        vector_put(out, ", \"packet\": ");
-        vector_input(out, &packet, INPUT_SIZE);
-    }
-    vector_put(out, "}");
-}
-
-static void make_inputs(cm_rng *rng, cm_input_packet *packet, uint32_t count)
-{
-    memset(packet, 0, sizeof *packet);
-    packet->has_ack = true;
-    packet->epoch = (uint8_t)(3 * count);
-    packet->ack_sequence = (uint16_t)cm_rng_next(rng);
-    packet->ack_bits = (uint32_t)cm_rng_next(rng);
-    packet->newest_tick = 1000 + cm_rng_below(rng, 1u << 30);
-    packet->count = count;
-    for (uint32_t n = 0; n < count; n++) {
-        if (n > 0) {
-            memcpy(packet->inputs[n], packet->inputs[n - 1], INPUT_SIZE);
-        }
-        for (uint32_t i = 0; i < INPUT_SIZE && cm_rng_below(rng, 2) == 0; i++) {
-            uint32_t at = cm_rng_below(rng, INPUT_SIZE); // one draw a statement: their order is
-            packet->inputs[n][at] = (uint8_t)cm_rng_next(rng); // part of the vectors
-        }
-    }
-}
-
-static void put_bad_inputs(vector_text *out, const uint8_t *good, size_t size)
-{
-    uint8_t bytes[CM_PACKET_MAX + 1] = {0};
-    memcpy(bytes, good, size);
-    put_inputs(out, "empty", bytes, 0);
-    put_inputs(out, "cut in its header", bytes, 13);
-    put_inputs(out, "cut in its inputs", bytes, size - 1);
-    put_inputs(out, "a byte left over", bytes, size + 1);
-    put_inputs(out, "longer than a packet", bytes, sizeof bytes);
-    bytes[0] = 3;
-    put_inputs(out, "unknown type", bytes, size);
-    bytes[0] = CM_PACKET_INPUT;
-    bytes[1] = 3;
-    put_inputs(out, "reserved flag", bytes, size);
-    bytes[1] = 0;
-    put_inputs(out, "ack without its flag", bytes, size);
-    bytes[1] = 1;
-    bytes[13] = 65;
-    put_inputs(out, "too many inputs", bytes, size);
-    memset(bytes + 9, 0, 4);
-    bytes[13] = 2;
-    put_inputs(out, "an input before tick 0", bytes, size);
-    const uint8_t nothing[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0};
-    put_inputs(out, "a change of nothing", nothing, sizeof nothing);
-    const uint8_t padding[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0x81};
-    put_inputs(out, "padding is not zero", padding, sizeof padding);
-}
-
-Test(vectors, inputs)
-{
-    cm_rng rng;
-    cm_rng_seed(&rng, 101);
-    vector_text out = {.first = true};
-    vector_put(&out, "{\"input_size\": %d, \"vectors\": [", INPUT_SIZE);
-    const uint32_t counts[] = {0, 1, 2, 8, 20, 64};
-    cm_input_packet packet;
-    uint8_t bytes[CM_PACKET_MAX];
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        make_inputs(&rng, &packet, counts[i]);
-        packet.has_ack = i != 1;
-        size = cm_input_packet_write(&packet, INPUT_SIZE, bytes, sizeof bytes);
-        char name[32];
-        snprintf(name, sizeof name, "%u inputs", counts[i]);
-        put_inputs(&out, name, bytes, size);
-    }
-    make_inputs(&rng, &packet, 5);
-    size = cm_input_packet_write(&packet, INPUT_SIZE, bytes, sizeof bytes);
-    put_bad_inputs(&out, bytes, size);
-    vector_put(&out, "\n]}\n");
-    vector_finish(&out, "inputs");
-}
-
 // Views ---------------------------------------------------------------------------------------
 
 enum { SLOTS = 40, PACKETS = 160 };
@@ -209,7 +117,10 @@ static size_t make_view(cm_rng *rng, const cm_view_config *config, carom_body_st
         header.public_size = round;
         header.present = UINT64_C(0x8000000000000005);
         memset(header.public_state, (int)(round + 1), round);
+        header.public_number = (uint8_t)(250 + round);
+        header.public_back = round == 6 ? 63 : 0;
     }
+    header.public_unsure = round % 6 == 1 || round == 8;
     header.has_wrench = round % 4 == 1 || round == 6; // alone, and behind a public state
     header.force = cm_vec(0.1f * (float)round, -9.81f, 1.0e-30f);
     header.torque = cm_vec(-0.0f, (float)round, 3.0e8f);
@@ -295,8 +206,11 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     bytes[0] = 9;
     put_view(out, config, "unknown type", bytes, size, NULL);
     bytes[0] = CM_PACKET_VIEW;
-    bytes[14] ^= 64;
+    bytes[14] ^= 128;
     put_view(out, config, "reserved flag", bytes, size, NULL);
+    bytes[14] ^= 128;
+    bytes[14] ^= 64;
+    put_view(out, config, "another word of the public state", bytes, size, NULL);
     bytes[14] ^= 64;
     bytes[4] ^= 1;
     put_view(out, config, "another tick", bytes, size, NULL);
@@ -304,6 +218,12 @@ static void put_bad_views(vector_text *out, const cm_view_config *config, const 
     large[14] = 1;
     large[16] = 0x05; // public_size 1,280
     put_view(out, config, "public state too large", large, sizeof large, NULL);
+    large[16] = 0;
+    large[18] = 64;
+    put_view(out, config, "a difference from too long ago", large, sizeof large, NULL);
+    large[14] = 65;
+    large[18] = 0;
+    put_view(out, config, "a public state that is told and is not", large, sizeof large, NULL);
     uint8_t wrench[64] = {CM_PACKET_VIEW, 0, 1};
     wrench[14] = 2;
     put_view(out, config, "cut in its wrench", wrench, 38, NULL);

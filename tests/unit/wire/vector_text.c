@@ -85,9 +85,14 @@ void vector_header(vector_text *out, const cm_view_header *header)
     vector_put(out, ", \"input_ack\": %u, \"input_lead\": %d", header->input_ack,
                header->input_lead);
     if (header->has_public) {
+        vector_put(out, ", \"public_number\": %u, \"public_back\": %u", header->public_number,
+                   header->public_back);
         vector_put(out,
                    ", \"present\": %llu, \"public_state\": ", (unsigned long long)header->present);
         vector_hex(out, header->public_state, header->public_size);
+    }
+    if (header->public_unsure) {
+        vector_put(out, ", \"public_unsure\": 1");
     }
     if (header->has_wrench) {
         vector_put(out, ", \"force\": [%.9g, %.9g, %.9g], \"torque\": [%.9g, %.9g, %.9g]",
