@@ -133,6 +133,7 @@ static bool step_waiting(carom_client *client, uint64_t most)
     for (uint64_t n = 0; n < most && exact->used < exact->have; n++) {
         cm_confirmed_read_tick read;
         size_t used = 0;
+        read.tick.tick = carom_game_tick(client->mirror->game);
         if (cm_confirmed_read(exact->waiting + exact->used, exact->have - exact->used, &read,
                               &used) != NULL ||
             read.tick.tick != carom_game_tick(client->mirror->game) + 1 ||

@@ -53,12 +53,14 @@ void cm_confirmed_stream_add(cm_confirmed_stream *stream, const cm_history_slot 
                              const cm_roster *roster, cm_transport *transport)
 {
     // Only the recording is told when the inputs arrived.
-    const cm_confirmed_tick tick = {.tick = slot->tick, .hash = slot->hash, .input = slot->input};
+    cm_confirmed_tick tick = {.tick = slot->tick, .hash = slot->hash, .input = slot->input};
     size_t size = cm_confirmed_size(&tick);
     CM_ASSERT(size <= TICK_MAX);
     if (stream->size + size > CM_CONTROL_TICKS_MAX) {
         cm_confirmed_stream_send(stream, roster, transport);
     }
+    tick.follows = stream->count > 0; // the first of a message says which tick it is
+    size = cm_confirmed_size(&tick);
     stream->size += cm_confirmed_write(&tick, stream->bytes + stream->size, size);
     stream->count++;
 }

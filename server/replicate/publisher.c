@@ -62,6 +62,7 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     bool made = cm_snapshot_init(&p->snapshot, limits.bodies, limits.joints);
     if (made && replication.sync_inputs) {
         p->welcomes.confirmed = true;
+        p->relay.view_rate = p->terms.view_rate;
         made = cm_confirmed_stream_init(&p->confirmed, tick_rate);
     } else if (made) {
         cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
@@ -317,6 +318,9 @@ static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *
     p->views += out->count;
     v->sent += out->count;
     if (out->count > 0) {
+        if (p->relay.view_rate > 0) {
+            cm_room_relay_went(&p->relay, room, session->player);
+        }
         cm_session_pop_lead(session);
         v->durable = header.has_durable ? p->terms.durable_tick : v->durable;
     }
@@ -387,9 +391,16 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         look(p, room, roster);
         failed |= begin_views(p, roster) | send_welcomes(p, room, roster, reason);
     }
-    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX && views; i++) {
-        if (cm_client_has_joined(members[i]) && p->viewers.of[i].replica != NULL) {
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
+        bool due = p->confirmed.is_on ? cm_room_relay_is_due(&p->relay, room, i) : views;
+        if (!cm_client_has_joined(members[i]) || p->viewers.of[i].replica == NULL) {
+            continue;
+        }
+        if (due) {
+            p->snapshot.tick = tick;
             publish_view(p, room, roster, members[i]);
+        } else if (views) { // as at the rate of views: nothing was new
+            cm_lag_compensation_view(&members[i]->session.lag, tick, 0);
         }
     }
     failed |= p->confirmed.failed;

@@ -1,14 +1,61 @@
 // Typical: 7 other players, a view 30 times a second, acknowledged after 4 to 16 ticks.
 #include "server/replicate/room_relay.h"
 
+#include <string.h>
+
 #include "shared/wire/input_relay.h"
 
-#define REACH_MAX   96u // ticks since the acknowledged view: after more the relay begins anew
-#define REFRESH_MIN 32u // ticks: then one that tells nothing new goes too, to be acknowledged
+#define REACH_MAX    96u // ticks since the acknowledged view: after more the relay begins anew
+#define CREDIT_VIEWS 2u  // that were not sent, and may go besides
+#define REFRESH_MIN  32u // ticks: then one that tells nothing new goes too, to be acknowledged
+
+// The newest input of a player is another than at the last tick.
+static bool is_news(cm_room_relay *relay, const cm_room *room, uint32_t player)
+{
+    uint64_t tick = cm_room_tick(room), at = tick + CM_RELAY_AHEAD_MAX;
+    const uint8_t *input = cm_room_input_at(room, player, at);
+    while (input == NULL && at > tick) {
+        input = cm_room_input_at(room, player, --at);
+    }
+    uint8_t *newest = relay->newest[player];
+    size_t size = cm_game_input_size(cm_room_game(room));
+    bool news = input != NULL && memcmp(input, newest, size) != 0;
+    if (news) {
+        memcpy(newest, input, size);
+    }
+    return news;
+}
 
 void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room)
 {
-    relay->made[cm_room_tick(room) % CM_RELAY_FRAMES] = cm_room_made(room);
+    uint64_t tick = cm_room_tick(room), made = cm_room_made(room), news = 0;
+    relay->made[tick % CM_RELAY_FRAMES] = made;
+    for (uint64_t left = relay->view_rate > 0 ? cm_room_present(room) : 0; left != 0;
+         left &= left - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(left);
+        news |= (uint64_t)is_news(relay, room, player) << player;
+    }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX && relay->view_rate > 0; player++) {
+        cm_relay_turn *turn = &relay->turns[player];
+        uint32_t most = CREDIT_VIEWS * cm_room_tick_rate(room);
+        turn->waits = turn->waits || made < tick || (news & ~(UINT64_C(1) << player)) != 0;
+        turn->credit += relay->view_rate;
+        turn->credit = turn->credit < most ? turn->credit : most;
+    }
+}
+
+bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player)
+{
+    const cm_relay_turn *turn = &relay->turns[player];
+    uint64_t rate = cm_room_tick_rate(room), since = cm_room_tick(room) - turn->sent;
+    return turn->credit >= rate && (turn->waits || 2 * since * relay->view_rate >= 3 * rate);
+}
+
+void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player)
+{
+    cm_relay_turn *turn = &relay->turns[player];
+    *turn = (cm_relay_turn){.sent = cm_room_tick(room),
+                            .credit = turn->credit - cm_room_tick_rate(room)};
 }
 
 static const uint8_t *input_of(void *context, uint32_t player, uint64_t tick)

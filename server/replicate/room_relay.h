@@ -3,6 +3,10 @@
 // A view tells what may be new since the newest view with a relay that the client acknowledged: the
 // ticks after that one, and from the earliest on that a rewind has made again since. So nothing is
 // kept for a client but which of its views arrived, and a lost view costs nothing.
+//
+// With exact sync views hold nothing else, so they go when there is news: in the tick in which
+// another player's input changed, or a late one came; and again after one and a half intervals
+// until the client has it. On an average no more go than `view_rate` a second.
 #ifndef CM_SERVER_REPLICATE_ROOM_RELAY_H
 #define CM_SERVER_REPLICATE_ROOM_RELAY_H
 
@@ -12,17 +16,30 @@
 
 #define CM_RELAY_FRAMES 128u // ticks whose rewinds are remembered
 
+// Of one viewer, with exact sync.
+typedef struct cm_relay_turn {
+    bool waits;      // there is news that no view told
+    uint64_t sent;   // tick of the last view
+    uint32_t credit; // of views, in parts of a tick rate
+} cm_relay_turn;
+
 typedef struct cm_room_relay {
     bool is_on;
     uint64_t made[CM_RELAY_FRAMES]; // by tick: the earliest tick that its frame made
     // By viewer and player: the first tick told, at the latest, since the player's inputs were told
     // without a baseline.
     uint64_t since[CAROM_PLAYERS_MAX][CAROM_PLAYERS_MAX];
-    uint64_t left_out; // players whom a view had no room to tell of, each view
+    uint64_t left_out;  // players whom a view had no room to tell of, each view
+    uint32_t view_rate; // of exact sync; 0: views go at their rate, whatever is new
+    uint8_t newest[CAROM_PLAYERS_MAX][CAROM_INPUT_MAX]; // the newest input that came, by player
+    cm_relay_turn turns[CAROM_PLAYERS_MAX];
 } cm_room_relay;
 
 // After each tick of the room.
 void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room);
+// With exact sync, each tick: whether the player's view goes now. And that it went.
+bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player);
+void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player);
 // Writes the relay of a player's view of the room's newest tick into its header, where there is
 // anything to tell, and tells the replica what it tells.
 void cm_room_relay_view(cm_room_relay *relay, const cm_room *room, const cm_roster *roster,

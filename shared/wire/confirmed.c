@@ -6,7 +6,7 @@
 #include "shared/base/assert.h"
 #include "shared/base/bytes.h"
 
-#define RESUMED 1u // of the flags
+enum { RESUMED = 1, EVENTS = 2, INPUTS = 4, ARRIVED = 8, FOLLOWS = 16, FLAGS = 31 };
 
 static uint32_t bits_in(uint64_t mask)
 {
@@ -96,6 +96,21 @@ void cm_confirmed_row_write(const cm_confirmed_tick *tick, cm_confirmed_row *row
     row->arrived_size = arrived != 0 ? out.size : 0;
 }
 
+static void get_inputs(cm_byte_reader *in, uint64_t players, size_t width, cm_confirmed_inputs *out)
+{
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        if ((players >> player & 1u) != 0) {
+            carom_player_input *to = &out->inputs[out->input_count++];
+            memset(to, 0, sizeof *to);
+            to->player = player;
+            const uint8_t *bytes = cm_get_bytes(in, width);
+            if (width > 0 && !in->overflow) {
+                memcpy(to->bytes, bytes, width);
+            }
+        }
+    }
+}
+
 static const char *decode_changed(const uint8_t *bytes, size_t size, cm_confirmed_inputs *out)
 {
     cm_byte_reader in = cm_byte_reader_make(bytes, size);
@@ -104,20 +119,10 @@ static const char *decode_changed(const uint8_t *bytes, size_t size, cm_confirme
     if (in.overflow || count == 0 || (size - 8) % count != 0) {
         return "changed: the bytes of inputs do not divide among the players";
     }
-    size_t width = (size - 8) / count;
-    if (width > CAROM_INPUT_MAX) {
+    if ((size - 8) / count > CAROM_INPUT_MAX) {
         return "changed: an input is too large, expected at most 64 bytes";
     }
-    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
-        if ((players >> player & 1u) != 0) {
-            carom_player_input *to = &out->inputs[out->input_count++];
-            memset(to, 0, sizeof *to);
-            to->player = player;
-            if (width > 0) {
-                memcpy(to->bytes, cm_get_bytes(&in, width), width);
-            }
-        }
-    }
+    get_inputs(&in, players, (size - 8) / count, out);
     return NULL;
 }
 
@@ -155,38 +160,103 @@ const char *cm_confirmed_row_read(const uint8_t *changed, size_t changed_size,
 
 // Whole ticks ----------------------------------------------------------------------------------
 
-size_t cm_confirmed_size(const cm_confirmed_tick *tick)
+// Players: 7 bits a byte, the lowest first.
+static void put_mask(cm_byte_writer *out, uint64_t mask)
 {
-    cm_confirmed_row row;
-    cm_confirmed_row_write(tick, &row);
-    size_t size = CM_CONFIRMED_HEAD + row.changed_size + row.arrived_size;
-    for (uint32_t i = 0; i < tick->input.event_count; i++) {
-        size += CM_CONFIRMED_EVENT_HEAD + tick->input.events[i].size;
+    for (; mask > 127; mask >>= 7) {
+        cm_put_u8(out, (uint8_t)(mask & 127) | 128);
+    }
+    cm_put_u8(out, (uint8_t)mask);
+}
+
+// 0 for one that is not spelt so.
+static uint64_t get_mask(cm_byte_reader *in)
+{
+    uint64_t mask = 0;
+    for (uint32_t shift = 0; shift < 64; shift += 7) {
+        uint64_t byte = cm_get_u8(in);
+        if (shift == 63 && byte > 1) {
+            return 0;
+        }
+        mask |= (byte & 127) << shift;
+        if (byte < 128) {
+            return byte == 0 ? 0 : mask;
+        }
+    }
+    return 0;
+}
+
+static uint32_t mask_size(uint64_t mask)
+{
+    uint32_t size = 1;
+    for (; mask > 127; mask >>= 7) {
+        size++;
     }
     return size;
 }
 
+static uint64_t players_of(const carom_player_input *inputs, uint32_t count)
+{
+    uint64_t players = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        players |= UINT64_C(1) << inputs[i].player;
+    }
+    return players;
+}
+
+size_t cm_confirmed_size(const cm_confirmed_tick *tick)
+{
+    const cm_tick_input *input = &tick->input;
+    size_t size = 9 + (tick->follows ? 0 : 8) + (input->event_count > 0 ? 2 : 0);
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        size += CM_CONFIRMED_EVENT_HEAD + input->events[i].size;
+    }
+    if (input->input_count > 0) {
+        size += mask_size(players_of(input->inputs, input->input_count)) + 1u +
+                (size_t)input->input_count * cm_confirmed_width(input->inputs, input->input_count);
+    }
+    return size + (tick->arrival_count > 0 ? 18u + 2u * tick->arrival_count : 0u);
+}
+
+static void put_events(cm_byte_writer *out, const cm_tick_input *input)
+{
+    cm_put_u16(out, (uint16_t)input->event_count);
+    for (uint32_t i = 0; i < input->event_count; i++) {
+        const cm_game_event *event = &input->events[i];
+        cm_put_u8(out, (uint8_t)event->type);
+        cm_put_u8(out, (uint8_t)event->player);
+        cm_put_u64(out, event->client_id);
+        cm_put_u16(out, (uint16_t)event->size);
+        cm_put_bytes(out, event->bytes, event->size);
+    }
+}
+
 size_t cm_confirmed_write(const cm_confirmed_tick *tick, uint8_t *bytes, size_t size)
 {
+    const cm_tick_input *input = &tick->input;
     cm_confirmed_row row;
     cm_confirmed_row_write(tick, &row);
     cm_byte_writer out = cm_byte_writer_make(bytes, size);
-    cm_put_u64(&out, tick->tick);
+    cm_put_u8(&out, (uint8_t)((tick->resumed ? RESUMED : 0) | (tick->follows ? FOLLOWS : 0) |
+                              (input->event_count > 0 ? EVENTS : 0) |
+                              (row.changed_size > 0 ? INPUTS : 0) |
+                              (row.arrived_size > 0 ? ARRIVED : 0)));
     cm_put_u64(&out, tick->hash);
-    cm_put_u8(&out, tick->resumed ? RESUMED : 0);
-    cm_put_u16(&out, (uint16_t)tick->input.event_count);
-    cm_put_u16(&out, (uint16_t)row.changed_size);
-    cm_put_u16(&out, (uint16_t)row.arrived_size);
-    for (uint32_t i = 0; i < tick->input.event_count; i++) {
-        const cm_game_event *event = &tick->input.events[i];
-        cm_put_u8(&out, (uint8_t)event->type);
-        cm_put_u8(&out, (uint8_t)event->player);
-        cm_put_u64(&out, event->client_id);
-        cm_put_u16(&out, (uint16_t)event->size);
-        cm_put_bytes(&out, event->bytes, event->size);
+    if (!tick->follows) {
+        cm_put_u64(&out, tick->tick);
     }
-    cm_put_bytes(&out, row.changed, row.changed_size);
-    cm_put_bytes(&out, row.arrived, row.arrived_size);
+    if (input->event_count > 0) {
+        put_events(&out, input);
+    }
+    if (row.changed_size > 0) {
+        put_mask(&out, players_of(input->inputs, input->input_count));
+        cm_put_u8(&out, (uint8_t)((row.changed_size - 8) / input->input_count));
+        cm_put_bytes(&out, row.changed + 8, row.changed_size - 8);
+    }
+    if (row.arrived_size > 0) {
+        cm_put_u16(&out, (uint16_t)row.arrived_size);
+        cm_put_bytes(&out, row.arrived, row.arrived_size);
+    }
     CM_ASSERT(out.size <= size);
     return out.size;
 }
@@ -202,33 +272,51 @@ static void read_events(cm_byte_reader *in, uint32_t count, cm_game_event *event
     }
 }
 
+static const char *read_inputs(cm_byte_reader *in, cm_confirmed_inputs *out)
+{
+    uint64_t players = get_mask(in);
+    uint32_t width = cm_get_u8(in);
+    if (players == 0 || width > CAROM_INPUT_MAX) {
+        return "inputs: expected at least one player, at most 64 bytes each";
+    }
+    get_inputs(in, players, width, out);
+    return in->overflow ? "truncated" : NULL;
+}
+
+static const char *read_arrived(cm_byte_reader *in, cm_confirmed_inputs *out)
+{
+    size_t size = cm_get_u16(in);
+    const uint8_t *bytes = cm_get_bytes(in, size);
+    return in->overflow ? "truncated" : decode_arrived(bytes, size, out);
+}
+
 const char *cm_confirmed_read(const uint8_t *bytes, size_t size, cm_confirmed_read_tick *out,
                               size_t *used)
 {
     cm_byte_reader in = cm_byte_reader_make(bytes, size);
     cm_confirmed_tick *tick = &out->tick;
+    uint64_t next = tick->tick + 1;
     memset(tick, 0, sizeof *tick);
-    tick->tick = cm_get_u64(&in);
-    tick->hash = cm_get_u64(&in);
     uint8_t flags = cm_get_u8(&in);
-    uint32_t events = cm_get_u16(&in);
-    size_t changed_size = cm_get_u16(&in), arrived_size = cm_get_u16(&in);
-    if (in.overflow || flags > RESUMED || events > CM_CONFIRMED_EVENTS_MAX) {
-        return "head: expected 23 bytes, known flags, at most 256 events";
+    tick->hash = cm_get_u64(&in);
+    tick->resumed = (flags & RESUMED) != 0;
+    tick->follows = (flags & FOLLOWS) != 0;
+    tick->tick = tick->follows ? next : cm_get_u64(&in);
+    uint32_t events = (flags & EVENTS) != 0 ? cm_get_u16(&in) : 0;
+    if (in.overflow || flags > FLAGS || events > CM_CONFIRMED_EVENTS_MAX ||
+        ((flags & EVENTS) != 0 && events == 0)) {
+        return "head: expected known flags, at most 256 events";
     }
-    tick->resumed = flags != 0;
     read_events(&in, events, out->events);
-    const uint8_t *changed = cm_get_bytes(&in, changed_size);
-    const uint8_t *arrived = cm_get_bytes(&in, arrived_size);
     if (in.overflow) {
         return "truncated";
     }
     out->inputs.tick = tick->tick;
     out->inputs.input_count = out->inputs.arrival_count = 0;
-    const char *wrong =
-        changed_size + arrived_size == 0
-            ? NULL
-            : cm_confirmed_row_read(changed, changed_size, arrived, arrived_size, &out->inputs);
+    const char *wrong = (flags & INPUTS) != 0 ? read_inputs(&in, &out->inputs) : NULL;
+    if (wrong == NULL && (flags & ARRIVED) != 0) {
+        wrong = read_arrived(&in, &out->inputs);
+    }
     if (wrong != NULL) {
         return wrong;
     }

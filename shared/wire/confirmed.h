@@ -17,14 +17,17 @@
 // A whole tick; all numbers little-endian:
 //
 //   OFFSET  SIZE     a tick
-//   0       8        tick
-//   8       8        hash
-//   16      1        flags: 1 the server had died, and another went on with this tick
-//   17      2        events
-//   19      2        bytes of changed
-//   21      2        bytes of arrived
-//   23      ...      each event: type (1), player (1), client id (8), size (2), bytes
-//   ...     ...      changed, arrived
+//   0       1        flags: 1 the server had died, and another went on with this tick; 2 events;
+//                    4 inputs; 8 arrived; 16 it follows the tick before it in the stream
+//   1       8        hash
+//   9       8        tick, but for one that follows
+//   ...     2        with events: how many; then each: type (1), player (1), client id (8), size
+//   (2),
+//                    bytes
+//   ...     1 to 10  with inputs: players, a bit each, 7 bits a byte and its highest set but for
+//   the
+//                    last; then w (1), then n x w as in changed
+//   ...     2        with arrived: its bytes, then these
 //
 // The reader accepts hostile bytes: it returns a tick within the limits, or an error. Typical: 30
 // to 60 bytes for 8 players who steer with sticks.
@@ -40,7 +43,7 @@
 // Bytes of a tick's two blobs, and of a whole tick, at most.
 #define CM_CONFIRMED_CHANGED_MAX (8u + CAROM_PLAYERS_MAX * CAROM_INPUT_MAX)
 #define CM_CONFIRMED_ARRIVED_MAX (16u + CAROM_PLAYERS_MAX * 2u)
-#define CM_CONFIRMED_HEAD        23u
+#define CM_CONFIRMED_HEAD        32u // of a whole tick beside events, inputs and arrived, at most
 #define CM_CONFIRMED_EVENT_HEAD  12u
 
 typedef enum cm_game_event_type {
@@ -97,6 +100,7 @@ typedef struct cm_confirmed_tick {
     const cm_arrival *arrivals;
     uint32_t arrival_count;
     bool resumed; // the server had died, and another went on with this tick
+    bool follows; // in a stream, the tick before it: then its number is not told
 } cm_confirmed_tick;
 
 // True if a tick is within the limits: counts, ascending players, sizes of payloads.
@@ -137,7 +141,8 @@ typedef struct cm_confirmed_read_tick {
     cm_game_event events[CM_CONFIRMED_EVENTS_MAX];
     cm_confirmed_inputs inputs;
 } cm_confirmed_read_tick;
-// Reads one tick from the beginning of `bytes`; `*used`: its bytes. NULL, or what is wrong.
+// Reads one tick from the beginning of `bytes`; `*used`: its bytes. NULL, or what is wrong. One
+// that follows is the next after what `out` held.
 const char *cm_confirmed_read(const uint8_t *bytes, size_t size, cm_confirmed_read_tick *out,
                               size_t *used);
 

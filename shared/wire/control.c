@@ -154,13 +154,13 @@ static bool events_are_valid(const cm_control *c)
 static bool ticks_are_valid(cm_bytes ticks)
 {
     uint64_t before = 0;
-    cm_confirmed_read_tick read;
+    cm_confirmed_read_tick read = {.tick = {.tick = 0}};
     size_t used = 0;
     bool valid = ticks.size > 0 && ticks.size <= CM_CONTROL_TICKS_MAX;
     for (size_t at = 0; valid && at < ticks.size; at += used) {
         valid = cm_confirmed_read(ticks.data + at, ticks.size - at, &read, &used) == NULL &&
                 read.tick.tick > 0 && read.tick.tick <= UINT32_MAX &&
-                (at == 0 || read.tick.tick == before + 1);
+                (at == 0 ? !read.tick.follows : read.tick.tick == before + 1);
         before = read.tick.tick;
     }
     return valid;

@@ -524,10 +524,23 @@ def confirmed_ticks(data):
     if not 0 < len(data) <= 256 << 10:
         raise Refused("size")
     while at < len(data):
-        head, at = take(data, at, 23)
-        tick, hashed, flags, count, changed, arrived = struct.unpack("<QQBHHH", head)
-        if flags > 1 or count > 256 or not 0 < tick < 1 << 32 or ticks and tick != ticks[-1][0] + 1:
+        head, at = take(data, at, 9)
+        flags, hashed = struct.unpack("<BQ", head)
+        if flags & 16:
+            if not ticks:
+                raise Refused("follows none")
+            tick = ticks[-1][0] + 1
+        else:
+            blob, at = take(data, at, 8)
+            (tick,) = struct.unpack("<Q", blob)
+        count = 0
+        if flags & 2:
+            blob, at = take(data, at, 2)
+            (count,) = struct.unpack("<H", blob)
+        if flags > 31 or count > 256 or flags & 2 and count == 0:
             raise Refused("head")
+        if not 0 < tick < 1 << 32 or ticks and tick != ticks[-1][0] + 1:
+            raise Refused("tick")
         events, inputs = [], []
         for _ in range(count):
             head, at = take(data, at, 12)
@@ -536,23 +549,29 @@ def confirmed_ticks(data):
                 raise Refused("event")
             told, at = take(data, at, size)
             events.append([kind, player, client, told.hex()])
-        blob, at = take(data, at, changed)
-        if changed:
-            players = int.from_bytes(blob[:8], "little")
-            number = players.bit_count()
-            if changed < 8 or number == 0 or (changed - 8) % number or (changed - 8) // number > 64:
-                raise Refused("changed")
-            width, told = (changed - 8) // number, blob[8:]
+        if flags & 4:
+            players, shift, more = 0, 0, 128
+            while more:
+                blob, at = take(data, at, 1)
+                more, players = blob[0] & 128, players | (blob[0] & 127) << shift
+                shift += 7
+                if players >> 64 or blob == b"\0":
+                    raise Refused("players")
+            blob, at = take(data, at, 1)
+            if blob[0] > 64:
+                raise Refused("width")
             for player in range(64):
                 if players >> player & 1:
-                    inputs.append([player, told[:width].ljust(64, b"\0").hex()])
-                    told = told[width:]
-        blob, at = take(data, at, arrived)
-        if arrived:
+                    told, at = take(data, at, blob[0])
+                    inputs.append([player, told.ljust(64, b"\0").hex()])
+        if flags & 8:
+            blob, at = take(data, at, 2)
+            (arrived,) = struct.unpack("<H", blob)
+            blob, at = take(data, at, arrived)
             came, late = struct.unpack("<QQ", blob[:16].ljust(16, b"\0"))
             if came == 0 or late & ~came or arrived != 16 + 2 * came.bit_count():
                 raise Refused("arrived")
-        ticks.append([tick, hashed, flags, events, inputs])
+        ticks.append([tick, hashed, flags & 1, events, inputs])
     return ticks
 
 

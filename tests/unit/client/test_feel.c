@@ -62,6 +62,27 @@ Test(client_feel, others_are_shown_by_their_inputs)
     cr_expect_lt(f.shared_p99_mm, 60.0, "%.1f mm", f.shared_p99_mm);
 }
 
+// With exact sync an input goes on in the tick in which it came, so that little is left but the
+// path; and what is confirmed takes few bytes.
+Test(client_feel, exact_sync_tells_news_at_once)
+{
+    cm_config config;
+    cm_config_default(&config);
+    const cm_feel_options options = {.game = cm_feel_game_find("crowd"),
+                                     .path = cm_feel_path_find("r60"),
+                                     .config = &config,
+                                     .seed = 1,
+                                     .seconds = 6,
+                                     .sync_inputs = true,
+                                     .with_bound = true};
+    cm_feel_figures f;
+    char error[256];
+    cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
+    cr_expect_lt(f.others_p99_mm, 1.7 * f.bound_others_mm, "%.1f mm, bound %.1f", f.others_p99_mm,
+                 f.bound_others_mm);
+    cr_expect_lt(f.kbit_down, 35.0, "%.1f kbit/s", f.kbit_down);
+}
+
 // A lead of three quarters of a second: a correction steps all of it again.
 Test(client_feel, a_long_lead_is_predicted_too)
 {

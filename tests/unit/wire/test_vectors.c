@@ -509,7 +509,7 @@ static void put_confirmed(vector_text *out)
                                          {.player = 3, .bytes = {0, 0, 5}}};
     const cm_confirmed_tick ticks[] = {
         {.tick = 600, .hash = 0x0123456789abcdef, .input = {events, 3, inputs, 2}},
-        {.tick = 601, .hash = 9},
+        {.tick = 601, .hash = 9, .follows = true},
         {.tick = 602,
          .hash = 10,
          .resumed = true,
@@ -524,10 +524,12 @@ static void put_confirmed(vector_text *out)
     cm_control confirmed = {.type = CM_CONTROL_CONFIRMED, .payload = {bytes, size}};
     put_encoded(out, "confirmed ticks", &confirmed);
     uint8_t message[400] = {0x7a, 0, 0, 0x0a};
-    const size_t parts[][2] = {{0, ends[0] - 1}, {0, ends[0]}, {ends[1], ends[2]}, {0, 0}};
+    const size_t parts[][2] = {
+        {0, ends[0] - 1}, {0, ends[0]}, {ends[1], ends[2]}, {0, 0}, {ends[0], ends[1]}};
     const char *const names[] = {"a confirmed tick cut short", "a confirmed tick",
-                                 "the last confirmed tick", "no confirmed tick"};
-    for (uint32_t i = 0; i < 4; i++) {
+                                 "the last confirmed tick", "no confirmed tick",
+                                 "a confirmed tick that follows none"};
+    for (uint32_t i = 0; i < 5; i++) {
         size_t length = parts[i][1] - parts[i][0];
         message[1] = (uint8_t)(length + 3) | 0x80; // in two bytes each
         message[2] = (uint8_t)((length + 3) >> 7);
@@ -536,14 +538,14 @@ static void put_confirmed(vector_text *out)
         memcpy(message + 6, bytes + parts[i][0], length);
         put_control(out, names[i], message, 6 + length, false);
     }
-    bytes[ends[0]] = 90; // 602: not the next
-    confirmed.payload.size = ends[1];
-    memcpy(message + 6, bytes, ends[1]);
-    message[1] = (uint8_t)(ends[1] + 3) | 0x80;
-    message[2] = (uint8_t)((ends[1] + 3) >> 7);
-    message[4] = (uint8_t)ends[1] | 0x80;
-    message[5] = (uint8_t)(ends[1] >> 7);
-    put_control(out, "confirmed ticks with a gap", message, 6 + ends[1], false);
+    size_t gap = ends[0] + ends[2] - ends[1]; // 602: not the next
+    memcpy(message + 6, bytes, ends[0]);
+    memcpy(message + 6 + ends[0], bytes + ends[1], ends[2] - ends[1]);
+    message[1] = (uint8_t)(gap + 3) | 0x80;
+    message[2] = (uint8_t)((gap + 3) >> 7);
+    message[4] = (uint8_t)gap | 0x80;
+    message[5] = (uint8_t)(gap >> 7);
+    put_control(out, "confirmed ticks with a gap", message, 6 + gap, false);
     put_control(out, "confirmed ticks of a client", message, 6 + ends[0], true);
     const uint8_t differs[] = {0x7a, 3, 0x10, 0xd8, 4}, zero[] = {0x7a, 2, 0x10, 0};
     put_control(out, "a tick that differs", differs, sizeof differs, true);

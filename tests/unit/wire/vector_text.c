@@ -224,7 +224,7 @@ static void put_confirmed(vector_text *out, const cm_control *control)
         vector_put(out, ", \"differs\": %llu", (unsigned long long)control->tick);
         return;
     }
-    cm_confirmed_read_tick read;
+    cm_confirmed_read_tick read = {.tick = {.tick = 0}};
     vector_put(out, ", \"ticks\": [");
     for (size_t at = 0, used; at < control->payload.size; at += used) {
         cr_assert_null(cm_confirmed_read(control->payload.data + at, control->payload.size - at,
