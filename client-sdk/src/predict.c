@@ -278,14 +278,15 @@ static float fade(float x)
 
 void cm_predictor_smooth(cm_predictor *p, double seconds)
 {
-    float keep = p->smoothing_s > 0.0f
-                     ? fade((float)(seconds > 1.0 ? 1.0 : seconds) / p->smoothing_s)
-                     : 0.0f;
+    float part = (float)(seconds > 1.0 ? 1.0 : seconds);
+    float fades = p->smoothing_s > 0.0f ? fade(part / p->smoothing_s) : 0.0f;
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
         if (!slot->smooth) {
             continue;
         }
+        float keep = part < slot->left_s ? cm_min(fades, 1.0f - part / slot->left_s) : 0.0f;
+        slot->left_s -= part;
         slot->offset = cm_scale(keep, slot->offset);
         slot->turn = cm_interp_turn(cm_quat_identity(), slot->turn, keep);
         if (cm_length(slot->offset) < OFFSET_SMALL && cm_abs(slot->turn.w) > 1.0f - 1.0e-7f) {

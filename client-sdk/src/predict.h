@@ -29,6 +29,7 @@
 #define CM_PREDICT_TICKS     512u // most
 #define CM_PREDICT_TICKS_MIN 128u
 #define CM_SMOOTHING_S       0.04f // unless the client says otherwise
+#define CM_SMOOTH_END        2.0f  // times that: then a jump is worn off whole
 #define CM_PREDICT_BUDGET_US 2000u
 #define CM_PREDICT_COST_NS   1000u // a body and step, until it is measured
 #define CM_INPUT_TICKS       512u  // own inputs remembered
@@ -62,6 +63,7 @@ typedef struct cm_predict_slot {
     cm_place previous;   // one tick before the newest
     carom_vec3 offset;   // shown minus simulated
     carom_quat turn;     // shown = turn x simulated
+    float left_s;        // until both are gone
 } cm_predict_slot;
 
 typedef struct cm_near {

@@ -79,10 +79,17 @@ void cm_predictor_hold_shown(cm_predictor *p, uint64_t tick)
     }
 }
 
-// The difference between what was shown and what is now becomes the offset.
-static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown, float snap_m)
+// The difference between what was shown and what is now becomes the offset. A jump that comes while
+// another is worn off has its share of the time that is left.
+static void smooth_from(const cm_predictor *p, cm_predict_slot *slot, cm_place now, cm_place shown)
 {
-    slot->offset = cm_sub(shown.position, now.position);
+    carom_vec3 offset = cm_sub(shown.position, now.position);
+    float before = slot->smooth ? cm_length(slot->offset) : 0.0f;
+    float jump = slot->smooth ? cm_length(cm_sub(offset, slot->offset)) : 0.0f;
+    float whole_s = CM_SMOOTH_END * p->smoothing_s;
+    slot->left_s =
+        before > 0.0f ? (before * slot->left_s + jump * whole_s) / (before + jump) : whole_s;
+    slot->offset = offset;
     slot->turn = cm_quat_mul(shown.orientation, cm_quat_conjugate(now.orientation));
     if (slot->turn.w < 0.0f) {
         carom_quat t = slot->turn;
@@ -90,7 +97,7 @@ static void smooth_from(cm_predict_slot *slot, cm_place now, cm_place shown, flo
         slot->turn = opposite;
     }
     slot->smooth = 1;
-    if (cm_length(slot->offset) > snap_m) {
+    if (cm_length(slot->offset) > p->snap_m) {
         slot->smooth = 0;
         slot->offset = cm_vec(0.0f, 0.0f, 0.0f);
         slot->turn = cm_quat_identity();
@@ -104,7 +111,7 @@ void cm_predictor_smooth_corrected(cm_predictor *p)
         carom_body_id id = {i, slot->generation};
         carom_body_state state;
         if (slot->held && slot->simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
-            smooth_from(slot, cm_predictor_place(&state), slot->before, p->snap_m);
+            smooth_from(p, slot, cm_predictor_place(&state), slot->before);
         }
     }
 }
@@ -130,13 +137,13 @@ static void switch_body(cm_predictor *p, carom_body_id id, bool simulated, uint6
     slot->blocked = 0;
     cm_placed_put(p, id, cm_predictor_tick(p));
     if (!simulated && known && slot->held) {
-        smooth_from(slot, place, slot->before, p->snap_m);
+        smooth_from(p, slot, place, slot->before);
     } else if (simulated && carom_body_get(p->world, id, &state) == CAROM_OK) {
         slot->previous = cm_predictor_place(&state);
         if (known) {
             slot->held = true;
             slot->before = place;
-            smooth_from(slot, slot->previous, place, p->snap_m);
+            smooth_from(p, slot, slot->previous, place);
         }
     }
     slot->doubt_tick = 0;
@@ -347,6 +354,8 @@ static bool is_certain(const cm_predictor *p, cm_predict_slot *slot, bool news)
     return news || is_long(p, slot->doubt_tick);
 }
 
+// A body at rest that the own one touches is right to the grain, as that one is (`own`): correcting
+// one of two who lean on each other would let them slide until the next view.
 static tolerance allowed_of(const cm_predictor *p, const cm_view_pose *pose, bool own, bool news,
                             uint32_t tick)
 {
@@ -375,7 +384,9 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
     cm_placed_pose(p, id, cm_predictor_tick(p), &pose);
     // A player who rests holds a place: it must not creep within what lying bodies may.
     bool fresh = news || (rests && is_steered(p, id));
-    tolerance allowed = allowed_of(p, &pose, is_own, fresh, p->mirror->bodies[id.index].tick);
+    bool leans = fresh && rests && slot->touches;
+    tolerance allowed =
+        allowed_of(p, &pose, is_own || leans, fresh, p->mirror->bodies[id.index].tick);
     if (!differs(p, id, &pose, &allowed)) {
         slot->doubt_tick = 0;
         return false;

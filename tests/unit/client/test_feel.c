@@ -12,7 +12,7 @@ Test(client_feel, a_blackout_is_soon_forgotten)
     static const char *const paths[] = {"blackout250", "blackout2000"};
     for (uint32_t i = 0; i < 2; i++) {
         cm_feel_figures f = feeling("alone", paths[i], 1 + i, 20);
-        cr_expect_lt(f.recovery_ms_max, 500.0, "%s: %.0f ms", paths[i], f.recovery_ms_max);
+        cr_expect_lt(f.recovery_ms_max, 350.0, "%s: %.0f ms", paths[i], f.recovery_ms_max);
         cr_expect_gt(f.recovery_ms_max, 100.0, "%s: there was one", paths[i]);
         cr_expect_lt(f.lead_ticks, 4.0, "%s: %.1f ticks", paths[i], f.lead_ticks);
     }
@@ -23,8 +23,9 @@ Test(client_feel, a_blackout_is_soon_forgotten)
 Test(client_feel, who_press_against_each_other_stand)
 {
     static const char *const paths[] = {"perfect", "r60", "r200"};
-    for (uint32_t i = 0; i < 3; i++) {
-        cm_feel_figures f = feeling("pressing", paths[i], 1 + i, 5);
+    for (uint32_t run = 0; run < 9; run++) {
+        uint32_t i = run % 3;
+        cm_feel_figures f = feeling("pressing", paths[i], 1 + run / 3, 5);
         cr_expect_lt(f.own_p99_mm, 5.0, "%s: %.1f mm", paths[i], f.own_p99_mm);
         cr_expect_lt(f.others_p99_mm, 5.0, "%s: %.1f mm", paths[i], f.others_p99_mm);
         cr_expect_lt(f.pops_p99_mm, 5.0, "%s: %.1f mm", paths[i], f.pops_p99_mm);
@@ -32,7 +33,7 @@ Test(client_feel, who_press_against_each_other_stand)
     }
     // Nor does one creep, by grains that no view mentions.
     cm_feel_figures f = feeling("pressing", "perfect", 2, 10);
-    cr_expect_lt(f.others_p99_mm, 12.0, "%.1f mm", f.others_p99_mm);
+    cr_expect_lt(f.others_p99_mm, 5.0, "%.1f mm", f.others_p99_mm);
     f = feeling("pressing_again", "perfect", 1, 10);
     cr_expect_lt(f.own_p99_mm, 500.0, "%.1f mm", f.own_p99_mm);
 }

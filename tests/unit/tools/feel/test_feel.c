@@ -42,7 +42,8 @@ Test(feel, bots_play_the_games)
 }
 
 // The bound is what the path allows: nothing is unknown to who is alone, what others do is unknown
-// for as long as it travels, and no client is better than it, but for the grain of its tally.
+// for as long as it travels, and no client is better than it, but by chance (it is of two frames of
+// eight).
 Test(feel, the_bound_is_of_the_path)
 {
     cm_config config;
@@ -60,7 +61,8 @@ Test(feel, the_bound_is_of_the_path)
         cr_expect_geq(f.bound_others_mm, 2.0 * before, "%s: %.1f mm", paths[i], f.bound_others_mm);
         cr_expect_leq(f.bound_others_mm, 1.02 * f.others_p99_mm + 1.0, "%s: %.1f of %.1f mm",
                       paths[i], f.bound_others_mm, f.others_p99_mm);
-        cr_expect_leq(f.bound_own_mm, 1.02 * f.own_p99_mm + 1.0, "%s: own", paths[i]);
+        cr_expect_leq(f.bound_own_mm, 1.2 * f.own_p99_mm + 1.0, "%s: own %.1f of %.1f mm", paths[i],
+                      f.bound_own_mm, f.own_p99_mm);
         before = f.bound_others_mm;
         options.game = cm_feel_game_find("alone");
         options.sync_inputs = false;
