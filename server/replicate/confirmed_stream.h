@@ -11,8 +11,8 @@
 #include "server/room/history.h"
 #include "server/session/roster.h"
 
-#define CM_CONFIRMED_RATE 10u // messages a second
-#define CM_HEAL_S         5u  // between two keyframes for one client whose world differs
+#define CM_CONFIRMED_RATE 8u // messages a second
+#define CM_HEAL_S         5u // between two keyframes for one client whose world differs
 
 typedef struct cm_confirmed_stream {
     bool is_on;
