@@ -269,16 +269,9 @@ carom_result carom_client_simulate_link(carom_client *client, const carom_client
     return CAROM_OK;
 }
 
-static carom_result connect_link(carom_client *client, cm_client_link_def *def, uint64_t now_us)
+// The link is open: nothing came by it yet.
+static void begin_connection(carom_client *client, uint64_t now_us)
 {
-    if (client->state != CAROM_CLIENT_IDLE || client->link != NULL) {
-        return CAROM_ERROR_STATE;
-    }
-    client->is_detoured = client->has_path;
-    carom_result result = cm_client_open_link(client, def, &client->link);
-    if (result != CAROM_OK) {
-        return result;
-    }
     memset(&client->stats, 0, sizeof client->stats);
     client->reason = CAROM_REASON_NONE;
     client->leaving = false;
@@ -287,6 +280,37 @@ static carom_result connect_link(carom_client *client, cm_client_link_def *def, 
     client->now_us = now_us;
     client->heard_us = now_us;
     begin_to_connect(client);
+}
+
+static carom_result connect_link(carom_client *client, cm_client_link_def *def, uint64_t now_us)
+{
+    if (client->state != CAROM_CLIENT_IDLE || client->link != NULL) {
+        return CAROM_ERROR_STATE;
+    }
+    client->is_local = false;
+    client->is_detoured = client->has_path;
+    carom_result result = cm_client_open_link(client, def, &client->link);
+    if (result == CAROM_OK) {
+        begin_connection(client, now_us);
+    }
+    return result;
+}
+
+carom_result carom_client_open_local(carom_client *client, carom_local *local, uint64_t now_us)
+{
+    if (client == NULL || local == NULL) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (client->state != CAROM_CLIENT_IDLE || client->link != NULL) {
+        return CAROM_ERROR_STATE;
+    }
+    client->link = cm_local_open(local, &client->def.allocator);
+    if (client->link == NULL) {
+        return CAROM_ERROR_FULL;
+    }
+    client->is_local = true;
+    client->is_detoured = false;
+    begin_connection(client, now_us);
     return CAROM_OK;
 }
 
@@ -489,12 +513,18 @@ void carom_client_update(carom_client *client, uint64_t now_us)
         cm_client_clock_advance(&client->clock, client->now_us);
         (void)cm_client_begin_prediction(client);
     }
+    if (client->is_local) {
+        cm_local_begin(client->link, client->now_us);
+    }
     receive(client);
     check_silence(client);
     cm_client_come_back(client);
     check_deadline(client);
     if (client->link != NULL && is_playing(client) && !client->leaving) {
         cm_client_play(client);
+    }
+    if (client->link != NULL && client->is_local) {
+        cm_local_end(client->link);
     }
     if (client->link != NULL) {
         cm_transport_flush(client->link);

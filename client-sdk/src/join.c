@@ -113,7 +113,8 @@ static void welcome(carom_client *client, const cm_control *control)
         forget_epoch(client);
     }
     const carom_allocator *allocator = &client->def.allocator;
-    carom_reason reason = cm_mirror_create(allocator, control, client->def.module, &client->mirror);
+    carom_reason reason =
+        cm_mirror_create(allocator, control, client->def.module, client->is_local, &client->mirror);
     cm_exact_begin(client, diverged);
     if (reason != CAROM_REASON_NONE) {
         cm_client_end(client, reason);

@@ -51,7 +51,7 @@ static carom_reason build_game(cm_mirror *mirror, const cm_control *welcome)
     mirror->world = carom_game_world(mirror->game);
     cm_scene_replication replication;
     cm_scene_replication_get(mirror->scene, &replication);
-    mirror->exact = replication.sync_inputs;
+    mirror->exact = mirror->exact || replication.sync_inputs;
     carom_vec3 lower, upper;
     cm_scene_bounds(mirror->scene, &lower, &upper);
     if (cm_view_config_make(lower, upper, replication.position_step, &mirror->config) != CAROM_OK) {
@@ -111,7 +111,7 @@ static carom_reason build(cm_mirror *mirror, const cm_control *welcome, const ca
 }
 
 carom_reason cm_mirror_create(const carom_allocator *allocator, const cm_control *welcome,
-                              const carom_module *module, cm_mirror **out)
+                              const carom_module *module, bool exact, cm_mirror **out)
 {
     *out = NULL;
     cm_mirror *mirror = cm_memory_take(allocator, sizeof *mirror);
@@ -119,6 +119,7 @@ carom_reason cm_mirror_create(const carom_allocator *allocator, const cm_control
         return CAROM_REASON_SCENE_REFUSED;
     }
     mirror->allocator = allocator;
+    mirror->exact = exact;
     carom_reason reason = build(mirror, welcome, module);
     if (reason != CAROM_REASON_NONE) {
         cm_mirror_destroy(mirror);

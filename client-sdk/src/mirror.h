@@ -82,9 +82,10 @@ typedef struct cm_mirror {
 } cm_mirror;
 
 // Builds everything from a decoded welcome. `module`: one that the client brings, or NULL. On
-// failure the reason why, else CAROM_REASON_NONE.
+// failure the reason why, else CAROM_REASON_NONE. `exact`: with exact sync, whatever the scene
+// says.
 carom_reason cm_mirror_create(const carom_allocator *allocator, const cm_control *welcome,
-                              const carom_module *module, cm_mirror **mirror);
+                              const carom_module *module, bool exact, cm_mirror **mirror);
 void cm_mirror_destroy(cm_mirror *mirror);
 
 // A view packet. Accepted: `header` is filled, `changed` tells which bodies have a newer value, and

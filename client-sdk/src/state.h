@@ -6,6 +6,7 @@
 //   play.c    views in, inputs out, the clocks between them
 //   watch.c   what of them came, went and jumped
 //   drawn.c   bodies and poses as they are to be drawn
+//   local.c   a room in this process
 //   exact.c   confirmed ticks in, of a room with exact sync
 //   pointer.c the own pointer: its pose out, its contact to a device
 //   touch.c   corrections of that contact
@@ -19,6 +20,7 @@
 #include "client-sdk/src/interp.h"
 #include "client-sdk/src/keyframe.h"
 #include "client-sdk/src/link.h"
+#include "client-sdk/src/local.h"
 #include "client-sdk/src/messages.h"
 #include "client-sdk/src/mirror.h"
 #include "client-sdk/src/pointer.h"
@@ -43,6 +45,7 @@ struct carom_client {
     carom_client_link path; // to simulate
     bool has_path;          // by the next link
     bool is_detoured;       // the links have one
+    bool is_local;          // the link leads to a room in this process
     carom_result (*open_link)(const cm_client_link_def *def, cm_transport **link); // tests have own
 
     // Coming back.

@@ -113,6 +113,26 @@ static int run_import(const char *file, const char *db, const char *name)
     return status;
 }
 
+static int run_pack(const char *file, const char *out)
+{
+    cm_scene *scene = NULL;
+    int status = load_and_try(file, &scene);
+    if (status == CM_STATUS_DONE) {
+        size_t size = cm_scene_packed_size(scene);
+        uint8_t *bytes = malloc(size);
+        FILE *to = bytes != NULL ? fopen(out, "wb") : NULL;
+        if (bytes != NULL) {
+            cm_scene_pack(scene, bytes);
+        }
+        bool written = to != NULL && fwrite(bytes, 1, size, to) == size;
+        written = to != NULL && fclose(to) == 0 && written;
+        status = written ? CM_STATUS_DONE : cm_cli_failed("%s: cannot be written", out);
+        free(bytes);
+    }
+    cm_scene_free(scene);
+    return status;
+}
+
 // Reports an error in the use of a valid scene, at `path` of the text.
 static int refuse_at(const char *file, const char *text, size_t size, const char *path,
                      const char *message)
@@ -306,7 +326,7 @@ static int run_rooms(const char *add, const char *remove, const char *db)
 
 static int run_command(int argc, char **argv)
 {
-    const char *db = CM_CATALOGUE_DEFAULT, *name = NULL, *add = NULL, *remove = NULL;
+    const char *db = CM_CATALOGUE_DEFAULT, *name = NULL, *add = NULL, *remove = NULL, *out = NULL;
     cm_option_texts modules = {.count = 0};
     const cm_option options[] = {
         {"add", CM_OPTION_TEXT, &add, 0, 0, NULL, NULL},
@@ -314,6 +334,7 @@ static int run_command(int argc, char **argv)
         {"module", CM_OPTION_TEXTS, &modules, 0, 0, NULL, NULL},
         {"db", CM_OPTION_TEXT, &db, 0, 0, NULL, NULL},
         {"name", CM_OPTION_TEXT, &name, 0, 0, NULL, NULL},
+        {"out", CM_OPTION_TEXT, &out, 0, 0, NULL, NULL},
     };
     const char *words[1 + FILES_MAX] = {NULL};
     uint32_t count = 0;
@@ -330,7 +351,10 @@ static int run_command(int argc, char **argv)
     if (count == 0 || (validates ? count < 2 : wants_word != (count == 2))) {
         return cm_cli_usage(
             "scene: expected import FILE, export NAME, list, show NAME, delete NAME, "
-            "rooms or validate FILE...");
+            "pack FILE, rooms or validate FILE...");
+    }
+    if ((out != NULL) != (strcmp(verb, "pack") == 0)) {
+        return cm_cli_usage("scene: --out: with pack, and only with it");
     }
     if (name != NULL && strcmp(verb, "import") != 0) {
         return cm_cli_usage("scene: --name: only with import");
@@ -343,6 +367,9 @@ static int run_command(int argc, char **argv)
     }
     if (strcmp(verb, "import") == 0) {
         return cm_cli_finish(run_import(words[1], db, name));
+    }
+    if (out != NULL) {
+        return cm_cli_finish(run_pack(words[1], out));
     }
     if (strcmp(verb, "export") == 0) {
         return cm_cli_finish(run_export(words[1], db));
@@ -360,7 +387,7 @@ static int run_command(int argc, char **argv)
         return cm_cli_finish(run_validate(words + 1, count - 1));
     }
     return cm_cli_usage(
-        "scene: unknown '%s', expected import, export, list, show, delete, rooms or validate",
+        "scene: unknown '%s', expected import, export, list, show, delete, pack, rooms or validate",
         verb);
 }
 
@@ -368,6 +395,7 @@ const cm_command cm_scene_command = {
     "scene", run_command,
     "imports, exports, lists and checks scenes\n"
     "usage: carom scene import FILE|export NAME|list|validate FILE...|show NAME|delete NAME\n"
+    "                   |pack FILE --out FILE\n"
     "                   [--db FILE] [--module FILE.so]\n"
     "       carom scene rooms [--add NAME=SCENE[:KEY=NUMBER...]|--remove NAME] [--db FILE]\n"
     "\n"
@@ -377,6 +405,8 @@ const cm_command cm_scene_command = {
     "  list           one line for each kept scene: name, bodies, bytes, time of import\n"
     "  show NAME      one JSON object: counts, limits, module, hash of tick 0\n"
     "  delete NAME    forgets a scene, all its versions\n"
+    "  pack FILE      checks a scene file and writes it as bytes, for a game without a server\n"
+    "                 (carom_local_create of client_more.h)\n"
     "  rooms          one line for each room to start: its name, its scene's; --add and --remove\n"
     "                 change them, with numbers as serve's --room has them. serve starts such\n"
     "                 a room where no scene is named\n"

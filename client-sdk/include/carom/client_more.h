@@ -30,6 +30,47 @@ typedef struct carom_client_link {
 CAROM_API carom_result carom_client_simulate_link(carom_client *client,
                                                   const carom_client_link *link);
 
+// A room in this process -------------------------------------------------------------------------
+//
+// For a single player, for several at one screen, and for tests: the same client, the same rules,
+// no server and no socket. Make the room, and open a client to it instead of connecting:
+//
+//   carom_local_def def = carom_default_local_def();
+//   def.scene = bytes, def.scene_size = size; // `carom scene pack FILE --out FILE.scene`
+//   def.module = &carom_module_ball;
+//   carom_local_create(&def, &local);
+//   carom_client_open_local(client, local, now_us());
+//   for (;;) carom_client_update(client, now_us());
+//
+// Time passes by the updates of its clients, which all have one clock; of a pause in which no
+// client had one, eight ticks pass, and the rest is left out. Clients of one room belong to one
+// thread, with the room. Everything is as with exact sync: each client has the whole world, events
+// are predicted and confirmed within a tick or two, and the def's callbacks come.
+
+typedef struct carom_local carom_local;
+
+typedef struct carom_local_def {
+    carom_allocator allocator; ///< of the room's memory [zeros: malloc and free]
+    const uint8_t *scene;      ///< packed; copied. Checked as a stranger's
+    size_t scene_size;
+    const carom_module *module; ///< the scene's rules; NULL: the built-in ones of its name
+    uint64_t seed;              ///< of the game's chance
+    uint32_t max_players;       ///< 1 to CAROM_PLAYERS_MAX [CAROM_PLAYERS_MAX]
+} carom_local_def;
+
+CAROM_API carom_local_def carom_default_local_def(void);
+/// CAROM_ERROR_ARGUMENT for a def out of its limits, or a scene that the module refuses;
+/// CAROM_ERROR_NOT_FOUND: the scene names another module; _MEMORY; what reading the scene gave.
+CAROM_API carom_result carom_local_create(const carom_local_def *def, carom_local **local);
+/// Its clients become idle in their next update, with CAROM_REASON_ROOM_ENDED, as they do when the
+/// rules close the room (carom_game_close). NULL is allowed.
+CAROM_API void carom_local_destroy(carom_local *local);
+/// Joins the room, as carom_client_connect joins a server's: PLAYING some updates later. `name` and
+/// `user_data` of the def count; `predict` does not, nor a path to simulate.
+/// CAROM_ERROR_STATE where the client is not idle, _FULL where no place is free.
+CAROM_API carom_result carom_client_open_local(carom_client *client, carom_local *local,
+                                               uint64_t now_us);
+
 #ifdef __cplusplus
 }
 #endif

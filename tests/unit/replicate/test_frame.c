@@ -103,7 +103,7 @@ static void take(listener *l, const cm_transport_event *event)
     cm_control *control = NULL;
     cr_assert_eq(cm_control_decode(event->bytes, event->size, false, NULL, &control), CAROM_OK);
     if (control->type == CM_CONTROL_WELCOME) {
-        cr_assert_eq(cm_mirror_create(&cm_by_malloc, control, l->module, &l->mirror),
+        cr_assert_eq(cm_mirror_create(&cm_by_malloc, control, l->module, false, &l->mirror),
                      CAROM_REASON_NONE);
     } else if (control->type == CM_CONTROL_WORLD_CHANGE) {
         cr_assert(cm_mirror_change(l->mirror, control));
