@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define CONNECT_TIMEOUT_MS 5000u
-#define BUDGET_MAX         1000000u // us, and ns a body
+#define BUDGET_MAX         1000000u                                      // us, and ns a body
+#define DEF_LEAST          offsetof(carom_client_def, predict_budget_us) // bytes that each header has
 #define LEAVE_TIMEOUT_US   1000000u
 #define JOIN_FACTOR        3u     // of the time to connect: a welcome is large, paths lose
 #define TIMEOUT_MS         15000u // nothing received while playing
@@ -28,6 +29,7 @@ carom_client_def carom_default_client_def(void)
 {
     carom_client_def def;
     memset(&def, 0, sizeof def);
+    def.struct_size = sizeof def;
     def.predict = true;
     def.connect_timeout_ms = CONNECT_TIMEOUT_MS;
     def.timeout_ms = TIMEOUT_MS;
@@ -50,6 +52,18 @@ void cm_client_log(carom_client *client, carom_log_level level, const char *form
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     client->def.log(client->def.user, level, text);
+}
+
+// The caller may have been compiled with an older header, whose struct ended earlier: the rest has
+// its defaults. False for a size that no header had.
+static bool take_def(const carom_client_def *given, carom_client_def *def)
+{
+    *def = carom_default_client_def();
+    if (given->struct_size < DEF_LEAST || given->struct_size > sizeof *def) {
+        return false;
+    }
+    memcpy(def, given, given->struct_size);
+    return true;
 }
 
 static carom_result refuse(const carom_client_def *def, const char *field, const char *expected)
@@ -121,12 +135,20 @@ static uint32_t or_default(uint32_t given, uint32_t otherwise)
     return given > 0 ? given : otherwise;
 }
 
-carom_result carom_client_create(const carom_client_def *def, carom_client **out)
+carom_result carom_client_create(const carom_client_def *given, carom_client **out)
 {
-    if (def == NULL || out == NULL) {
+    if (given == NULL || out == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
     *out = NULL;
+    carom_client_def whole;
+    const carom_client_def *def = &whole;
+    if (!take_def(given, &whole)) {
+        // Of a size that is too large the beginning is known; of one that is too small nothing is.
+        bool known = given->struct_size > sizeof whole;
+        return known ? refuse(given, "struct_size", "carom_default_client_def of this library")
+                     : CAROM_ERROR_ARGUMENT;
+    }
     carom_result result = check_def(def);
     if (result != CAROM_OK) {
         return result;

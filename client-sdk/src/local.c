@@ -12,7 +12,8 @@
 
 carom_local_def carom_default_local_def(void)
 {
-    return (carom_local_def){.max_players = CAROM_PLAYERS_MAX};
+    return (carom_local_def){.struct_size = sizeof(carom_local_def),
+                             .max_players = CAROM_PLAYERS_MAX};
 }
 
 static carom_result make_game(carom_local *local, const carom_local_def *def)
@@ -34,8 +35,8 @@ static carom_result make_game(carom_local *local, const carom_local_def *def)
 
 carom_result carom_local_create(const carom_local_def *def, carom_local **out)
 {
-    if (def == NULL || out == NULL || def->scene == NULL || def->scene_size == 0 ||
-        def->max_players < 1 || def->max_players > CAROM_PLAYERS_MAX ||
+    if (def == NULL || out == NULL || def->struct_size != sizeof *def || def->scene == NULL ||
+        def->scene_size == 0 || def->max_players < 1 || def->max_players > CAROM_PLAYERS_MAX ||
         (def->module != NULL && !carom_module_is_valid(def->module, NULL)) ||
         (def->allocator.allocate == NULL) != (def->allocator.release == NULL)) {
         return CAROM_ERROR_ARGUMENT;

@@ -10,6 +10,7 @@ carom_token_def carom_default_token_def(void)
 {
     carom_token_def def;
     memset(&def, 0, sizeof def);
+    def.struct_size = sizeof def;
     return def;
 }
 
@@ -161,6 +162,8 @@ carom_result carom_token_issue(const carom_token_def *def, const carom_token_key
     cm_token token = {.kind = CM_TOKEN_CONNECT};
     if (def == NULL || key == NULL || text == NULL || key->id == 0) {
         wrong = def == NULL ? "def" : text == NULL ? "text" : "key";
+    } else if (def->struct_size != sizeof *def) {
+        wrong = "struct_size";
     } else {
         wrong = read_def(def, &token.body);
     }

@@ -44,6 +44,7 @@ typedef enum carom_client_state {
     /// CONNECTING: it joins as a new player.
     CAROM_CLIENT_UNSTABLE,
 } carom_client_state;
+CAROM_ENUM_32(carom_client_state);
 
 /// The phase of an event (carom_event of game.h).
 typedef enum carom_event_phase {
@@ -51,6 +52,7 @@ typedef enum carom_event_phase {
     CAROM_EVENT_CONFIRMED, ///< it happened: no late input changes that, nor a crash of the server
     CAROM_EVENT_CANCELLED, ///< reported as PREDICTED, but it did not happen in that tick
 } carom_event_phase;
+CAROM_ENUM_32(carom_event_phase);
 
 /// A room of the server. Texts live for the call.
 typedef struct carom_client_room_row {
@@ -79,6 +81,7 @@ typedef enum carom_client_body_change_kind {
     CAROM_BODY_TELEPORTED,
     CAROM_BODY_CHANGED_OWNER,
 } carom_client_body_change_kind;
+CAROM_ENUM_32(carom_client_body_change_kind);
 
 typedef struct carom_client_body_change {
     carom_client_body_change_kind kind;
@@ -92,6 +95,9 @@ typedef struct carom_client_body_change {
 /// in brackets; fields without one are 0. A callback may be NULL. It must not call
 /// carom_client_destroy.
 typedef struct carom_client_def {
+    /// Set by carom_default_client_def: bytes of the struct that the caller was compiled with. A
+    /// library that knows further fields behind them takes their defaults.
+    uint32_t struct_size;
     /// The allocator of all memory of the client [zeros: malloc and free]. When it returns NULL the
     /// connection ends with a reason, and nothing else happens.
     carom_allocator allocator;

@@ -50,6 +50,7 @@ CAROM_API carom_result carom_client_simulate_link(carom_client *client,
 typedef struct carom_local carom_local;
 
 typedef struct carom_local_def {
+    uint32_t struct_size;      ///< set by carom_default_local_def
     carom_allocator allocator; ///< of the room's memory [zeros: malloc and free]
     const uint8_t *scene;      ///< packed; copied. Checked as a stranger's
     size_t scene_size;

@@ -44,6 +44,7 @@ typedef struct carom_token_keys {
 
 // The contents of a token to issue. Begin with carom_default_token_def. Texts may be NULL: empty.
 typedef struct carom_token_def {
+    uint32_t struct_size;    // set by carom_default_token_def
     uint64_t client_id;      // the player, by the backend's own numbers; not 0
     uint64_t expires_unix_s; // seconds of 1970: connecting is possible before it
     // "A.B.C.D:PORT" or "[IPv6]:PORT", as the server's own configuration names itself; NULL ends

@@ -59,6 +59,7 @@ typedef enum carom_impact_branch {
     CAROM_IMPACT_BILINEAR, // at least one coefficient is neither 0 nor 1
     CAROM_IMPACT_NORMAL,   // carom_impact_normal
 } carom_impact_branch;
+CAROM_ENUM_32(carom_impact_branch);
 
 typedef struct carom_impact {
     carom_impact_branch branch;

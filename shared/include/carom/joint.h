@@ -44,12 +44,14 @@ typedef enum carom_joint_type {
     CAROM_JOINT_DISTANCE = 5,  ///< a rod, or with limits a rope
     CAROM_JOINT_MOTOR = 6,     ///< a drive in all six freedoms
 } carom_joint_type;
+CAROM_ENUM_32(carom_joint_type);
 
 typedef enum carom_spring_type {
     CAROM_SPRING_NONE = 0,      ///< rigid
     CAROM_SPRING_HERTZ = 1,     ///< frequency, damping ratio: as heavy as what hangs on it
     CAROM_SPRING_STIFFNESS = 2, ///< N/m and N s/m, or N m/rad and N m s/rad
 } carom_spring_type;
+CAROM_ENUM_32(carom_spring_type);
 
 /// A joint as it is made, between two bodies, or between the world (body_a null) and a body.
 /// Anchors and axes are given in world axes at the bodies' present poses, and are fixed in the

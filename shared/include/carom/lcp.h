@@ -20,6 +20,7 @@ typedef enum carom_lcp_method {
     CAROM_LCP_PYRAMID = 4,    // boxed, with four-sided friction pyramids; may cycle (not solved)
     CAROM_LCP_ESTIMATE = 5,   // boxed, friction boxes from estimated normal forces, `rounds` times
 } carom_lcp_method;
+CAROM_ENUM_32(carom_lcp_method);
 
 enum { CAROM_LCP_FREE = 0, CAROM_LCP_LOWER = 1, CAROM_LCP_UPPER = 2 };
 

@@ -51,6 +51,7 @@ typedef enum carom_log_code {
 #undef CAROM_LOG_ENUM
         CAROM_LOG_CODE_COUNT
 } carom_log_code;
+CAROM_ENUM_32(carom_log_code);
 
 typedef struct carom_log_message {
     const struct carom_world *world; // which steps: not to be called from the handler

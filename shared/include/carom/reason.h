@@ -50,6 +50,7 @@ typedef enum carom_reason {
 #undef CAROM_REASON_ENUM
         CAROM_REASON_COUNT
 } carom_reason;
+CAROM_ENUM_32(carom_reason);
 
 // A constant English text; never NULL.
 CAROM_API const char *carom_reason_text(carom_reason reason);

@@ -14,6 +14,14 @@
 #define CAROM_API __attribute__((visibility("default")))
 #endif
 
+// Every public enum has 32 bits, so that structs and calls are the same whatever compiled the two
+// sides: a compiler that is told to make enums short is refused.
+#ifdef __cplusplus
+#define CAROM_ENUM_32(name) static_assert(sizeof(name) == 4, "not with -fshort-enums: " #name)
+#else
+#define CAROM_ENUM_32(name) _Static_assert(sizeof(name) == 4, "not with -fshort-enums: " #name)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -76,6 +84,7 @@ typedef enum carom_result {
 #undef CAROM_RESULT_ENUM
         CAROM_RESULT_COUNT
 } carom_result;
+CAROM_ENUM_32(carom_result);
 
 // A constant English text for a result; never NULL.
 CAROM_API const char *carom_result_text(carom_result result);
@@ -97,6 +106,7 @@ typedef enum carom_log_level {
     CAROM_LOG_INFO,
     CAROM_LOG_DEBUG,
 } carom_log_level;
+CAROM_ENUM_32(carom_log_level);
 
 // Memory hooks. allocate returns memory aligned for any type, or NULL; release takes NULL.
 typedef struct carom_allocator {

@@ -40,6 +40,7 @@ typedef enum carom_volume_state {
     CAROM_VOLUME_STATIC = 1,
     CAROM_VOLUME_KINETIC = 2,
 } carom_volume_state;
+CAROM_ENUM_32(carom_volume_state);
 
 // The state of a pair's friction that is kept from step to step.
 typedef struct carom_volume_memory {

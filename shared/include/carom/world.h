@@ -48,6 +48,7 @@ typedef enum carom_body_type {
     CAROM_BODY_KINEMATIC = 1, ///< moves as its velocity says, whatever is in the way
     CAROM_BODY_DYNAMIC = 2,   ///< obeys forces, contacts and joints
 } carom_body_type;
+CAROM_ENUM_32(carom_body_type);
 
 typedef enum carom_shape_type {
     CAROM_SHAPE_SPHERE = 0,  ///< the cheapest
@@ -58,6 +59,7 @@ typedef enum carom_shape_type {
     CAROM_SHAPE_CYLINDER = 4, ///< axis y
     CAROM_SHAPE_HULL = 5,     ///< one of the world's hulls (hull.h)
 } carom_shape_type;
+CAROM_ENUM_32(carom_shape_type);
 
 typedef enum carom_combine {
     CAROM_COMBINE_PRODUCT = 0, ///< a b
@@ -66,6 +68,7 @@ typedef enum carom_combine {
     CAROM_COMBINE_MIN,         ///< the smaller one
     CAROM_COMBINE_MAX,         ///< the larger one
 } carom_combine;
+CAROM_ENUM_32(carom_combine);
 
 /// Methods of simulation; sources, laws and units: the READMEs in shared/sim/solve.
 typedef enum carom_solver_type {
@@ -74,12 +77,14 @@ typedef enum carom_solver_type {
     CAROM_SOLVER_LCP = 2,     ///< mechanisms that must not stretch: a boxed LCP, solved directly
     CAROM_SOLVER_VOLUME = 3,  ///< touch at 1 kHz: springs over the volume of intersection
 } carom_solver_type;
+CAROM_ENUM_32(carom_solver_type);
 
 typedef enum carom_impulse_model {
     CAROM_IMPULSE_INTERPOLATED = 0, ///< friction and restitution interpolate four corner cases
     CAROM_IMPULSE_NORMAL = 1,       ///< along the normal alone, with rotation
     CAROM_IMPULSE_CIRCLE = 2,       ///< circles in the plane, without rotation
 } carom_impulse_model;
+CAROM_ENUM_32(carom_impulse_model);
 
 /// The free turn of a body that nothing touches, for the impulse and the lcp solver.
 typedef enum carom_rotation {
@@ -87,12 +92,14 @@ typedef enum carom_rotation {
     CAROM_ROTATION_CONSTANT_SPIN = 1,  ///< impulse: its angular velocity stays, as in the sources
     CAROM_ROTATION_QUASI_IMPLICIT = 2, ///< lcp: the source's explicit rotational force
 } carom_rotation;
+CAROM_ENUM_32(carom_rotation);
 
 /// The way in which a step of the lcp solver moves what joints hold.
 typedef enum carom_integration {
     CAROM_INTEGRATION_SOURCE = 0, ///< the source's: joints damp what swings, the more the faster
     CAROM_INTEGRATION_ENERGY = 1, ///< what nothing touches keeps its energy: pendulums swing on
 } carom_integration;
+CAROM_ENUM_32(carom_integration);
 
 typedef enum carom_friction_model {
     CAROM_FRICTION_BOX_ESTIMATED = 0, ///< limits from the last normal forces
@@ -100,11 +107,13 @@ typedef enum carom_friction_model {
     CAROM_FRICTION_PYRAMID = 2,       ///< four sides, in the pivoting itself
     CAROM_FRICTION_CONE = 3,          ///< as box_estimated, in a circle instead of a square
 } carom_friction_model;
+CAROM_ENUM_32(carom_friction_model);
 
 typedef enum carom_volume_contact {
     CAROM_VOLUME_INTERSECTION = 0,  ///< over the volume that both share
     CAROM_VOLUME_DEEPEST_POINT = 1, ///< one vertex: the comparison of the source
 } carom_volume_contact;
+CAROM_ENUM_32(carom_volume_contact);
 
 /// Friction of a shape's contacts, for the lcp solver.
 typedef enum carom_contact_mode {
@@ -113,6 +122,7 @@ typedef enum carom_contact_mode {
     CAROM_CONTACT_NONE = 2, ///< not at all
     CAROM_CONTACT_TYRE = 3, ///< along the rolling direction, with slip across it
 } carom_contact_mode;
+CAROM_ENUM_32(carom_contact_mode);
 
 /// Room for what the world may hold. Not part of the state: an image moves between capacities.
 typedef struct carom_limits {
@@ -654,6 +664,7 @@ typedef enum carom_stage {
 #undef CAROM_STAGE_ENUM
         CAROM_STAGE_COUNT
 } carom_stage;
+CAROM_ENUM_32(carom_stage);
 
 /// The name of a stage as programs print it, "" for a number that is none.
 CAROM_API const char *carom_stage_name(carom_stage stage);

@@ -565,6 +565,9 @@ Test(client, a_refused_def_names_its_field)
     module.public_size = module.state_size + 4;
     expect_refused(&sound, &module, NULL, "module.public_size");
     carom_client_def def = sound;
+    def.struct_size++;
+    expect_refused(&def, NULL, NULL, "struct_size");
+    def = sound;
     def.user_data_size = 5;
     expect_refused(&def, NULL, NULL, "user_data");
     def.user_data_size = CAROM_USER_DATA_MAX + 1;
