@@ -11,6 +11,7 @@
 
 #include "shared/base/memory.h"
 #include "shared/wire/control_text.h"
+#include "shared/wire/message_packet.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -624,6 +625,20 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
         return CAROM_ERROR_IO;
     }
     return CAROM_OK;
+}
+
+carom_result carom_client_send_unreliable(carom_client *client, const void *bytes, uint32_t size)
+{
+    uint8_t packet[CM_MESSAGE_PACKET];
+    if (client == NULL || size > CAROM_CLIENT_UNRELIABLE_MAX || (size > 0 && bytes == NULL)) {
+        return CAROM_ERROR_ARGUMENT;
+    }
+    if (client->state != CAROM_CLIENT_PLAYING || client->mirror == NULL || client->leaving) {
+        return CAROM_ERROR_STATE;
+    }
+    size_t whole = cm_message_packet_write(client->mirror->epoch, bytes, size, packet);
+    bool sent = cm_transport_send(client->link, CM_CONNECTION_ONLY, CM_SEND_PACKET, packet, whole);
+    return sent ? CAROM_OK : CAROM_ERROR_IO;
 }
 
 carom_result carom_client_ask_rooms(carom_client *client)

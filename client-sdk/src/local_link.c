@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "shared/base/memory.h"
-#include "shared/wire/packet.h"
+#include "shared/wire/message_packet.h"
 
 static cm_local_link *link_of(cm_transport *transport)
 {
@@ -139,7 +139,15 @@ static bool send_bytes(cm_transport *transport, cm_connection_id connection, cm_
     if (link->local == NULL || link->state == CM_LOCAL_GONE) {
         return false;
     }
+    const uint8_t *message;
+    size_t message_size;
+    uint8_t epoch;
     link->status.bytes_out += size;
+    if (kind == CM_SEND_PACKET && link->state == CM_LOCAL_PLAYS &&
+        cm_message_packet_read(bytes, size, &epoch, &message, &message_size) == CM_PACKET_OK) {
+        push_event(link, CM_EVENT_MESSAGE, (cm_bytes){message, message_size});
+        return true;
+    }
     if (kind == CM_SEND_PACKET) {
         take_inputs(link, bytes, size);
         return true;

@@ -28,6 +28,7 @@ typedef struct cm_worker_stats {
     uint64_t turn_datagrams_max, turn_steps_max; // the most work of one turn (net.h)
     uint64_t narrowed;                           // connections ended by a narrower path
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
+    uint64_t messages_left_out;                // of clients, that were to come in their tick
     uint64_t ticks_behind;                     // ticks that the clock was slowed by
     uint64_t log_counts[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again
                                                // included

@@ -334,7 +334,8 @@ void cm_room_leave(cm_room *room, uint32_t player)
     }
 }
 
-bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size)
+static bool take_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size,
+                         bool may_wait)
 {
     CM_ASSERT(player < CAROM_PLAYERS_MAX);
     if (size > CAROM_MESSAGE_MAX || room->message_count[player] >= CM_EVENTS_MAX / SHARE ||
@@ -344,12 +345,22 @@ bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint3
     // Behind its own that wait, if any do.
     cm_outbox *waiting = &room->waiting[player];
     if ((waiting->count > 0 || !push_message(room, player, bytes, size)) &&
-        !cm_outbox_push(waiting, room->tick, bytes, size, WAITING_MAX)) {
+        !(may_wait && cm_outbox_push(waiting, room->tick, bytes, size, WAITING_MAX))) {
         return false;
     }
     room->message_count[player]++;
     room->message_bytes[player] += size;
     return true;
+}
+
+bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size)
+{
+    return take_message(room, player, bytes, size, true);
+}
+
+bool cm_room_message_now(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size)
+{
+    return take_message(room, player, bytes, size, false);
 }
 
 cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, const uint8_t *bytes,

@@ -74,6 +74,8 @@ void cm_room_leave(cm_room *room, uint32_t player);
 // room, each player in turn. False: it is too long, or so many of the player's wait already that
 // they would fill a quarter of a tick by themselves.
 bool cm_room_message(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size);
+// The same for the next tick alone. False: that one is full, or reliable ones wait.
+bool cm_room_message_now(cm_room *room, uint32_t player, const uint8_t *bytes, uint32_t size);
 
 // An input of a player for a tick. A late one may cost at most `allowance` steps of rewinding;
 // `cost` says what it did cost.

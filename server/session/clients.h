@@ -13,8 +13,9 @@
 typedef struct cm_clients_stats {
     uint64_t datagrams_refused;                      // of clients: could not be read
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT]; // of their packets
-    uint64_t refused[CAROM_REASON_COUNT];            // clients that no room accepted
-    uint64_t left[CAROM_REASON_COUNT];               // players who went, or were sent away
+    uint64_t messages_left_out;           // of those that come in their tick or never: it was full
+    uint64_t refused[CAROM_REASON_COUNT]; // clients that no room accepted
+    uint64_t left[CAROM_REASON_COUNT];    // players who went, or were sent away
     uint64_t refused_inputs;
     uint64_t seen_clamped; // inputs whose claimed time of view was impossible
 } cm_clients_stats;

@@ -104,6 +104,14 @@ def read_inputs(data, input_size):
     }
 
 
+def read_message_packet(data):
+    """Section 5.3."""
+    if len(data) > 2 + 256:
+        raise Refused("LONG")
+    begin(data, 3, 2)
+    return data[1], data[2:].hex()
+
+
 # Section 7 ---------------------------------------------------------------------------------------
 
 
@@ -668,6 +676,17 @@ def test_inputs(vectors):
             expect(where, "reason", str(reason), v["reason"])
 
 
+def test_messages(vectors):
+    for v in vectors["vectors"]:
+        where = "messages, " + v["name"]
+        try:
+            epoch, message = read_message_packet(bytes.fromhex(v["hex"]))
+            expect(where, "reason", "OK", v["reason"])
+            expect(where, "message", (epoch, message), (v.get("epoch"), v.get("message")))
+        except Refused as reason:
+            expect(where, "reason", str(reason), v["reason"])
+
+
 def test_views(vectors):
     axis_bits = position_bits(vectors["lower"], vectors["upper"], vectors["position_step"])
     kept = {}
@@ -723,7 +742,7 @@ def test_control(vectors):
 
 def main():
     folder = pathlib.Path(__file__).parent / "vectors"
-    for name, test in (("inputs", test_inputs), ("views", test_views), ("states", test_states),
+    for name, test in (("inputs", test_inputs), ("messages", test_messages), ("views", test_views), ("states", test_states),
                        ("relays", test_relays), ("control", test_control)):
         with open(folder / f"{name}.json", encoding="utf-8") as file:
             test(json.load(file))

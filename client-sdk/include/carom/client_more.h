@@ -30,6 +30,19 @@ typedef struct carom_client_link {
 CAROM_API carom_result carom_client_simulate_link(carom_client *client,
                                                   const carom_client_link *link);
 
+// Messages that need not arrive ------------------------------------------------------------------
+
+#define CAROM_CLIENT_UNRELIABLE_MAX 256u ///< bytes
+
+/// A message to the module on the server that is not sent again: `message` of the module gets it in
+/// the tick in which it comes, once, or never, and perhaps after one that was sent later. It is
+/// recorded as those of carom_client_send are, and holds none of them up. For what is of no use
+/// later: a gesture, a marker, a word by voice. At most CAROM_CLIENT_UNRELIABLE_MAX bytes; each
+/// counts as a packet of inputs, of which a server takes four times input_rate. Only while PLAYING:
+/// CAROM_ERROR_STATE. CAROM_ERROR_IO where it cannot be sent now.
+CAROM_API carom_result carom_client_send_unreliable(carom_client *client, const void *bytes,
+                                                    uint32_t size);
+
 // A room in this process -------------------------------------------------------------------------
 //
 // For a single player, for several at one screen, and for tests: the same client, the same rules,

@@ -7,6 +7,7 @@
 #include "shared/base/assert.h"
 #include "shared/base/vec.h"
 #include "shared/wire/input_relay.h"
+#include "shared/wire/message_packet.h"
 
 #define BODIES 4096u // that have a baseline
 
@@ -53,6 +54,18 @@ static void fuzz_inputs(const uint8_t *bytes, size_t size)
     CM_ASSERT(memcmp(&packet, &again, sizeof packet) == 0);
 }
 
+static void fuzz_message(const uint8_t *bytes, size_t size)
+{
+    uint8_t written[CM_MESSAGE_PACKET], epoch;
+    const uint8_t *message;
+    size_t length;
+    if (cm_message_packet_read(bytes, size, &epoch, &message, &length) == CM_PACKET_OK) {
+        CM_ASSERT(length <= CM_MESSAGE_PACKET_MAX && message + length == bytes + size);
+        CM_ASSERT(cm_message_packet_write(epoch, message, length, written) == size);
+        CM_ASSERT(memcmp(written, bytes, size) == 0);
+    }
+}
+
 static const uint8_t *find_input(void *context, uint32_t player, uint64_t tick)
 {
     static const uint8_t input[CAROM_INPUT_MAX] = {1, 2, 3};
@@ -87,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fuzz_view(exact, size);
     fuzz_inputs(exact, size);
+    fuzz_message(exact, size);
     fuzz_relay(exact, size);
     free(exact);
     return 0;

@@ -193,6 +193,7 @@ Test(client_local, a_player_alone)
     cr_expect_gt(x_of(me, carom_client_own_body(me)), before,
                  "it moves within a tenth of a second");
     cr_assert_eq(carom_client_send(me, "ping", 4), CAROM_OK);
+    cr_assert_eq(carom_client_send_unreliable(me, "pong", 4), CAROM_OK);
     play(&me, 1, 200, FRAME_US);
     cr_expect_geq(e.predicted, e.confirmed, "each was predicted");
     cr_expect_gt(e.confirmed, 5);
@@ -205,8 +206,8 @@ Test(client_local, a_player_alone)
     carom_client_stats_get(me, &stats);
     printf("local: alone: lead %.1f ticks, %u events, %u cancelled, error at most %g m\n",
            (double)stats.input_lead, e.confirmed, e.cancelled, stats.error_max);
-    cr_expect_eq(s->pings, 1);
-    cr_expect_eq(e.messages, 1);
+    cr_expect_eq(s->pings, 2, "of both kinds");
+    cr_expect_eq(e.messages, 2);
     cr_expect_gt(e.confirmed, 20);
     cr_expect_eq(e.cancelled, 0);
     cr_expect_eq(stats.desyncs + stats.packets_refused, 0);
