@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client-sdk/src/state.h"
 #include "shared/base/vec.h"
 #include "tests/unit/node/away.h"
 #include "tests/unit/node/rig.h"
@@ -194,4 +195,49 @@ Test(client_module_state, lost_views_delay_the_state_by_a_view_and_mislead_no_pr
         away_free(&town);
     }
     has_rope = false;
+}
+
+// States of another size, against one that is not there, or as no difference at all: refused, and
+// the state stays.
+Test(client_module_state, what_is_no_state_is_refused)
+{
+    static away town;
+    const carom_module module = module_of();
+    open_town(&town, &module, &lan);
+    away_run(&town, 1.0);
+    carom_client *client = town.clients[0];
+    const cm_mirror *mirror = client->mirror;
+    const uint32_t right = module.public_size;
+    const struct {
+        uint32_t size, back;
+        cm_packet_reason reason;
+    } cases[] = {{right - 1, 0, CM_PACKET_RANGE}, {right + 1, 0, CM_PACKET_RANGE},
+                 {1, 9, CM_PACKET_BASELINE},      {right, 1, CM_PACKET_RANGE},
+                 {0, 1, CM_PACKET_RANGE},         {right, 0, CM_PACKET_OK}};
+    uint32_t size;
+    clerk before = *(const clerk *)carom_client_public_state(client, &size);
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cm_view_header header = {.epoch = mirror->epoch,
+                                 .sequence = (uint16_t)(mirror->ack_sequence + 1),
+                                 .tick = (uint32_t)mirror->newest_tick,
+                                 .has_public = true,
+                                 .present = 1,
+                                 .public_size = cases[i].size,
+                                 .public_back = (uint8_t)cases[i].back};
+        for (uint32_t k = 0; k < CM_STATES_KEPT && cases[i].back == 1; k++) {
+            header.public_number =
+                mirror->states[k].used ? mirror->states[k].number + 1u : header.public_number;
+        }
+        header.public_number += cases[i].back == 9 ? 77 : 0;
+        memset(header.public_state, 0x55, sizeof header.public_state);
+        uint8_t bytes[CM_PACKET_MAX];
+        cm_view_writer writer;
+        cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
+        cm_view_header back;
+        cr_expect_eq(cm_mirror_view(client->mirror, bytes, cm_view_writer_end(&writer), &back),
+                     cases[i].reason, "%u", i);
+        const clerk *now = carom_client_public_state(client, &size);
+        cr_expect_eq(now->phase, cases[i].reason == CM_PACKET_OK ? 0x55555555u : before.phase);
+    }
+    away_free(&town);
 }

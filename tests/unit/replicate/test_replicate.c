@@ -25,6 +25,7 @@ typedef struct receiver {
     cm_view_body bodies[SLOTS];
     uint32_t ticks[SLOTS];
     uint32_t public_first; // first byte of the public state
+    bool told, unsure;     // by the newest packet
 } receiver;
 
 typedef struct bench {
@@ -119,6 +120,8 @@ static void receive(bench *b, const uint8_t *bytes, size_t size, uint16_t sequen
             r->bodies[slot] = entries[i].body;
         }
     }
+    r->told = header.has_public;
+    r->unsure = header.public_unsure;
     if (header.has_public && header.public_size > 0) {
         r->public_first = header.public_state[0];
     }
@@ -384,6 +387,32 @@ Test(replicate, public_state_goes_until_acked)
     }
     cr_assert_leq(b.bytes - before, (b.packets - packets) * (18u + CM_PACKET_OVERHEAD));
     close_bench(&b);
+}
+
+// A small one goes again with the next view; a large one once it is lost, and until then no view
+// claims that the client has it.
+Test(replicate, a_large_public_state_is_not_repeated_while_it_may_arrive)
+{
+    for (uint32_t size = 4; size <= 1000; size += 996) {
+        bench b;
+        open_bench(&b, 256, false);
+        b.snapshot.public_size = size;
+        b.snapshot.public_version = 2;
+        view(&b, nobody, ~0u);
+        uint32_t views = 0;
+        b.client->told = false;
+        for (; views < 60 && !b.client->told; views++) {
+            b.client->unsure = true; // where no view is due
+            view(&b, nobody, 0);
+            cr_assert_neq(b.client->told, b.client->unsure);
+        }
+        cr_assert(b.client->told);
+        cr_expect(size > 256 ? views > 2 : views == 1, "%u bytes: view %u", size, views);
+        set_body(&b, 1, cm_vec(1, 1, 1), cm_vec(1, 0, 0));
+        view(&b, nobody, 0);
+        cr_expect(!b.client->told && !b.client->unsure);
+        close_bench(&b);
+    }
 }
 
 Test(replicate, a_world_change_starts_a_slot_anew)
