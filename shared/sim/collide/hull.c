@@ -46,6 +46,28 @@ CM_LANES_INLINE cm_fvec load_rows(const float *x, const float *y, const float *z
     return (cm_fvec){cm_lanes_load(x + i), cm_lanes_load(y + i), cm_lanes_load(z + i)};
 }
 
+#define FACE_WORDS 2u
+_Static_assert(CM_HULL_FACES <= 64 * FACE_WORDS, "a bit for each face");
+
+typedef struct face_bits {
+    uint64_t words[FACE_WORDS];
+} face_bits;
+
+// The faces that are no lower than `least`.
+static void list_faces(const cm_poly *poly, const float *heights, float least, face_bits *list)
+{
+    cm_f low = cm_lanes_set(least);
+    for (uint32_t word = 0, first = 0; word < FACE_WORDS; word++, first += 64) {
+        uint32_t left = poly->face_count > first ? poly->face_count - first : 0;
+        uint64_t bits = 0;
+        for (uint32_t f = 0; f < left && f < 64; f += CM_LANES) {
+            cm_mask high = cm_lanes_at_most(low, cm_lanes_load(heights + first + f));
+            bits |= (uint64_t)cm_lanes_true(high) << f;
+        }
+        list->words[word] = left < 64 ? bits & ((1ull << left) - 1) : bits;
+    }
+}
+
 // The distance by which b is beyond a face of a.
 static float beyond(const cm_poly *a, uint32_t face, const cm_poly *b)
 {
@@ -58,19 +80,22 @@ static float beyond(const cm_poly *a, uint32_t face, const cm_poly *b)
     return cm_lanes_least(low) - a->offsets[face];
 }
 
-// Heights of b's middle over the faces of a; which face it is highest over.
+// Heights of b's middle over the faces of a; a face that it is highest over.
 static uint32_t measure_heights(const cm_poly *a, const cm_poly *b, float *heights)
 {
     cm_fvec middle = broadcast(b->middle);
+    cm_f most = cm_lanes_set(-3.0e38f);
     for (uint32_t f = 0; f < a->face_count; f += CM_LANES) {
         cm_fvec n = load_rows(a->normals[0], a->normals[1], a->normals[2], f);
-        cm_lanes_store(heights + f, cm_fvec_dot(n, middle) - cm_lanes_load(a->offsets + f));
+        cm_f height = cm_fvec_dot(n, middle) - cm_lanes_load(a->offsets + f);
+        cm_lanes_store(heights + f, height);
+        most = cm_lanes_max(most, height);
     }
-    uint32_t best = 0;
-    for (uint32_t f = 1; f < a->face_count; f++) {
-        best = heights[f] > heights[best] ? f : best;
-    }
-    return best;
+    face_bits highest;
+    list_faces(a, heights, cm_lanes_most(most), &highest);
+    uint32_t word = highest.words[0] != 0 ? 0 : FACE_WORDS - 1;
+    uint64_t bits = highest.words[word];
+    return bits != 0 ? 64 * word + (uint32_t)__builtin_ctzll(bits) : 0;
 }
 
 static float slack(const cm_poly *a, const cm_poly *b)
@@ -87,14 +112,18 @@ static void search_faces(const cm_poly *a, const cm_poly *b, float margin, face_
     float known = beyond(a, likely, b), least = known + b->inner_radius - slack(a, b);
     best->separation = known;
     best->face = likely;
-    for (uint32_t f = 0; f < a->face_count && best->separation <= margin; f++) {
-        if (best->heights[f] < least || f == likely) {
-            continue;
-        }
-        float s = beyond(a, f, b);
-        if (s > best->separation || (s == best->separation && f < best->face)) {
-            best->separation = s;
-            best->face = f;
+    face_bits list;
+    list_faces(a, best->heights, least, &list);
+    list.words[likely / 64] &= ~(1ull << likely % 64);
+    for (uint32_t word = 0; word < FACE_WORDS; word++) {
+        uint64_t left = list.words[word];
+        for (; left != 0 && best->separation <= margin; left &= left - 1) {
+            uint32_t f = 64 * word + (uint32_t)__builtin_ctzll(left);
+            float s = beyond(a, f, b);
+            if (s > best->separation || (s == best->separation && f < best->face)) {
+                best->separation = s;
+                best->face = f;
+            }
         }
     }
 }
@@ -126,6 +155,7 @@ static bool reaches(const cm_poly *poly, const cm_hull_edge *edge, const float *
 static void list_edges(const cm_poly *poly, const float *heights, float least, edge_list *list)
 {
     uint64_t seen[(CM_HULL_EDGES + 63) / 64] = {0};
+    face_bits high;
     list->count = 0;
     if (!(least > 0.0f)) {
         for (uint32_t e = 0; e < poly->edge_count; e++) {
@@ -133,13 +163,14 @@ static void list_edges(const cm_poly *poly, const float *heights, float least, e
         }
         return;
     }
-    for (uint32_t f = 0; f < poly->face_count; f++) {
-        if (heights[f] < poly->bend * least) {
-            continue;
-        }
-        for (uint32_t i = poly->first[f]; i < poly->first[f + 1]; i++) {
-            uint32_t e = poly->loop_edges[i];
-            seen[e / 64] |= 1ull << (e % 64);
+    list_faces(poly, heights, poly->bend * least, &high);
+    for (uint32_t word = 0; word < FACE_WORDS; word++) {
+        for (uint64_t left = high.words[word]; left != 0; left &= left - 1) {
+            uint32_t f = 64 * word + (uint32_t)__builtin_ctzll(left);
+            for (uint32_t i = poly->first[f]; i < poly->first[f + 1]; i++) {
+                uint32_t e = poly->loop_edges[i];
+                seen[e / 64] |= 1ull << (e % 64);
+            }
         }
     }
     for (uint32_t word = 0; word < (CM_HULL_EDGES + 63) / 64; word++) {
@@ -173,9 +204,14 @@ static carom_vec3 edge_way(const cm_poly *poly, const cm_hull_edge *edge)
 
 static void put_rows(const cm_poly *b, const edge_list *list, edge_rows *beside)
 {
-    uint32_t room = list->count + CM_LANES - 1;
-    for (uint32_t i = 0; i < room - room % CM_LANES; i++) {
-        const cm_hull_edge *edge = &b->edges[list->edges[i < list->count ? i : 0]];
+    const uint32_t last = list->count - list->count % CM_LANES;
+    for (uint32_t k = 0; k < 3; k++) { // lanes behind the last edge
+        cm_lanes_store(beside->c[k] + last, cm_lanes_set(0.0f));
+        cm_lanes_store(beside->d[k] + last, cm_lanes_set(0.0f));
+        cm_lanes_store(beside->v[k] + last, cm_lanes_set(0.0f));
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        const cm_hull_edge *edge = &b->edges[list->edges[i]];
         put_row(beside->c, i, cm_poly_normal(b, edge->face[0]));
         put_row(beside->d, i, cm_poly_normal(b, edge->face[1]));
         put_row(beside->v, i, edge_way(b, edge));
