@@ -19,6 +19,7 @@
 #define FACE_TOLERANCE 0.0005f // m; a's face before b's
 #define PARALLEL       1.0e-4f // squared sine below which two edges give no axis
 #define SLACK          2.0e-4f // of the sizes: what rounding may take from a bound
+#define CONE_SLACK     5.0e-6f // likewise, where products of three alone are rounded
 
 // Faces that share an edge, as a cosine: beyond it a half of the angle, not the sine, is the bound.
 #define NEARLY_FLAT      0.9f
@@ -128,6 +129,52 @@ static void search_faces(const cm_poly *a, const cm_poly *b, float margin, face_
     }
 }
 
+// Directions, from a to b, along which no axis can be good enough: those at this cosine or a
+// greater one from `axis`.
+typedef struct cone {
+    carom_vec3 axis;
+    float cosine; // 0 to 1; above that: none
+} cone;
+
+static bool is_over_face(const cm_poly *poly, uint32_t face, carom_vec3 p)
+{
+    carom_vec3 n = cm_poly_normal(poly, face);
+    uint32_t first = poly->first[face], end = poly->first[face + 1];
+    carom_vec3 v = cm_poly_vertex(poly, poly->loop[end - 1]);
+    for (uint32_t i = first; i < end; i++) {
+        carom_vec3 next = cm_poly_vertex(poly, poly->loop[i]);
+        if (cm_dot(cm_cross(cm_sub(next, v), n), cm_sub(p, v)) > 0.0f) {
+            return false;
+        }
+        v = next;
+    }
+    return true;
+}
+
+// The best face: of b, or of a; and what it must be beaten by.
+typedef struct chosen_face {
+    bool of_b;
+    uint32_t face;
+    float separation, least;
+} chosen_face;
+
+// A vertex q of the other that is over the face has a point of the polyhedron at p = q - s n, so
+// along a direction d they are at most d . (q - p) = s d . n apart. All directions may be out: then
+// the cosine is -1.
+static cone beside_face(const cm_poly *a, const cm_poly *b, const chosen_face *best)
+{
+    const cm_poly *poly = best->of_b ? b : a, *other = best->of_b ? a : b;
+    carom_vec3 n = cm_poly_normal(poly, best->face);
+    cone c = {best->of_b ? cm_neg(n) : n, 2.0f};
+    float s = best->separation, least = best->least - CONE_SLACK * (a->reach + b->reach);
+    if ((s < 0.0f || s <= least) &&
+        is_over_face(poly, best->face, cm_poly_vertex(other, cm_poly_support(other, cm_neg(n))))) {
+        bool all = s >= 0.0f || least >= -s;
+        c.cosine = all ? -1.0f : cm_max(least / s, 0.0f);
+    }
+    return c;
+}
+
 // Edges that may carry an axis, ascending.
 typedef struct edge_list {
     uint32_t count;
@@ -181,6 +228,20 @@ static void list_edges(const cm_poly *poly, const float *heights, float least, e
             }
         }
     }
+}
+
+// Leaves out edges whose arcs are within the cone.
+static void cut_edges(const cm_poly *poly, const cone *out, edge_list *list)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const cm_hull_edge *edge = &poly->edges[list->edges[i]];
+        if (cm_dot(cm_poly_normal(poly, edge->face[0]), out->axis) < out->cosine ||
+            cm_dot(cm_poly_normal(poly, edge->face[1]), out->axis) < out->cosine) {
+            list->edges[kept++] = list->edges[i];
+        }
+    }
+    list->count = kept;
 }
 
 #define EDGE_ROWS (CM_HULL_EDGES + CM_HULL_LANES)
@@ -258,17 +319,24 @@ static void try_edge_pair(const cm_poly *a, uint32_t i, const cm_poly *b, uint32
 // The axis of two edges along which a and b are farthest apart, if that is above `least`: else any
 // that is not, or none. Stops at the first beyond margin.
 static edge_axis search_edges(const cm_poly *a, const face_axis *fa, const cm_poly *b,
-                              const face_axis *fb, float least, float margin)
+                              const face_axis *fb, const chosen_face *face, float margin)
 {
     edge_axis best = {-1.0e30f, CM_NONE, CM_NONE, {0.0f, 1.0f, 0.0f}};
     edge_list of_a, of_b;
     edge_rows beside;
-    least -= slack(a, b);
+    float least = face->least - slack(a, b);
     list_edges(a, fa->heights, least + b->inner_radius, &of_a);
     if (of_a.count == 0) {
         return best;
     }
+    cone out = beside_face(a, b, face);
+    cut_edges(a, &out, &of_a);
+    if (of_a.count == 0 || out.cosine < 0.0f) {
+        return best;
+    }
     list_edges(b, fb->heights, least + a->inner_radius, &of_b);
+    out.axis = cm_neg(out.axis);
+    cut_edges(b, &out, &of_b);
     put_rows(b, &of_b, &beside);
     for (uint32_t i = 0; i < of_a.count && best.separation <= margin; i++) {
         const cm_hull_edge *edge = &a->edges[of_a.edges[i]];
@@ -360,7 +428,8 @@ uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b,
     bool reference_b = fb.separation > fa.separation + FACE_TOLERANCE;
     const face_axis *face = reference_b ? &fb : &fa;
     float bound = cm_edge_bound(face->separation);
-    edge_axis edge = search_edges(a, &fa, b, &fb, cm_min(bound, margin), margin);
+    chosen_face best = {reference_b, face->face, face->separation, cm_min(bound, margin)};
+    edge_axis edge = search_edges(a, &fa, b, &fb, &best, margin);
     if (edge.separation > margin) {
         return 0;
     }
@@ -371,7 +440,8 @@ uint32_t cm_collide_polys(const cm_poly *a, const cm_poly *b, carom_vec3 a_to_b,
     add_faces(a, b, face->face, reference_b, a_to_b, margin, manifold);
     // Overlapping polyhedra always touch somewhere: where clipping left nothing, their edges do.
     if (manifold->point_count == 0 && face->separation <= 0.0f) {
-        edge = search_edges(a, &fa, b, &fb, -1.0e30f, margin);
+        best.least = -1.0e30f;
+        edge = search_edges(a, &fa, b, &fb, &best, margin);
         if (edge.a != CM_NONE) {
             add_edges(a, b, &edge, a_to_b, manifold);
         }

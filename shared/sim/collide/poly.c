@@ -136,17 +136,15 @@ uint32_t cm_poly_support(const cm_poly *poly, carom_vec3 d)
         at = cm_lanes_pick(farther, here, at);
         here += CM_LANES;
     }
-    float farthest[CM_LANES];
     int32_t number[CM_LANES];
-    memcpy(farthest, &most, sizeof farthest);
     memcpy(number, &at, sizeof number);
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < CM_LANES; i++) {
-        bool farther = farthest[i] > farthest[best] ||
-                       (farthest[i] == farthest[best] && number[i] < number[best]);
-        best = farther ? i : best;
+    uint32_t best = CM_HULL_VERTICES - 1;
+    uint32_t lanes = cm_lanes_true(cm_lanes_at_most(cm_lanes_set(cm_lanes_most(most)), most));
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t i = (uint32_t)number[__builtin_ctz(lanes)];
+        best = i < best ? i : best;
     }
-    return (uint32_t)number[best];
+    return best;
 }
 
 void cm_poly_face(const cm_poly *poly, uint32_t face, cm_feature *feature)
