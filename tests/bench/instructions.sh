@@ -17,7 +17,7 @@ carom=$folder/carom
 # scene and steps: enough for the pile to have landed; and for steps with one awake to count beside
 # those in which the others fall asleep
 runs=("A_pyramid20 60" "B0_towers1000 60" "B_pile1000 120" "C_mixed1000 120" "D_chains100x20 60"
-    "F_pyramid60 20" "games/sleepers 3000" "games/coins 30"
+    "F_pyramid60 20" "games/sleepers 3000" "games/coins 30" "games/hulls_in_a_pit 59"
     "queries 60")
 compiler=$(readelf -p .comment "$carom" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' | sort -u | paste -sd';')
 

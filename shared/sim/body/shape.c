@@ -25,6 +25,36 @@ carom_shape_def carom_default_shape_def(void)
     return def;
 }
 
+void cm_shape_size_from_def(const carom_shape_def *def, cm_shape *shape)
+{
+    switch (def->type) {
+    case CAROM_SHAPE_SPHERE:
+        shape->size[0] = def->radius;
+        break;
+    case CAROM_SHAPE_CAPSULE:
+    case CAROM_SHAPE_CYLINDER:
+        shape->size[0] = def->radius;
+        shape->size[1] = def->half_height;
+        break;
+    case CAROM_SHAPE_BOX:
+        shape->size[0] = def->half_extents.x;
+        shape->size[1] = def->half_extents.y;
+        shape->size[2] = def->half_extents.z;
+        break;
+    case CAROM_SHAPE_PLANE:
+        shape->size[0] = def->normal.x;
+        shape->size[1] = def->normal.y;
+        shape->size[2] = def->normal.z;
+        shape->size[3] = def->offset;
+        break;
+    case CAROM_SHAPE_HULL:
+        shape->size[0] = def->hull->inner_radius;
+        shape->size[1] = def->hull->outer_radius;
+        shape->geometry = def->hull->id;
+        break;
+    }
+}
+
 carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, carom_error *error)
 {
     memset(shape, 0, sizeof *shape);
@@ -54,32 +84,7 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, caro
     shape->contact_max_force = def->contact_max_force;
     shape->contact_slip_by_speed = def->contact_slip_by_speed;
     shape->contact_trail = def->contact_trail;
-    switch (def->type) {
-    case CAROM_SHAPE_SPHERE:
-        shape->size[0] = def->radius;
-        break;
-    case CAROM_SHAPE_CAPSULE:
-    case CAROM_SHAPE_CYLINDER:
-        shape->size[0] = def->radius;
-        shape->size[1] = def->half_height;
-        break;
-    case CAROM_SHAPE_BOX:
-        shape->size[0] = def->half_extents.x;
-        shape->size[1] = def->half_extents.y;
-        shape->size[2] = def->half_extents.z;
-        break;
-    case CAROM_SHAPE_PLANE:
-        shape->size[0] = def->normal.x;
-        shape->size[1] = def->normal.y;
-        shape->size[2] = def->normal.z;
-        shape->size[3] = def->offset;
-        break;
-    case CAROM_SHAPE_HULL:
-        shape->size[0] = def->hull->inner_radius;
-        shape->size[1] = def->hull->outer_radius;
-        shape->geometry = def->hull->id;
-        break;
-    }
+    cm_shape_size_from_def(def, shape);
     CM_TRY(cm_check_shape(shape, error));
     shape->orientation = cm_quat_normalize(shape->orientation);
     if (def->type == CAROM_SHAPE_PLANE) {

@@ -11,6 +11,8 @@
 carom_result cm_body_check(const carom_body_def *def, const carom_shape_def *shapes, uint32_t count,
                            bool planar, carom_error *error);
 carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, carom_error *error);
+// Its sizes and geometry alone, of a type and a hull that are known.
+void cm_shape_size_from_def(const carom_shape_def *def, cm_shape *shape);
 void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def);
 
 // An upper bound of the distance of a shape's points from its place.

@@ -20,123 +20,136 @@ typedef struct questions {
     float max_distance; // of the points
 } questions;
 
-static carom_result set_way(cm_query *query, carom_vec3 way)
+// Checks ------------------------------------------------------------------------------------------
+
+static carom_result check_way(carom_vec3 way)
 {
     CM_TRY(cm_check_vec(way, CAROM_POSITION_MAX));
-    cm_d3 translation = cm_d3_from(way);
-    double length = cm_d3_length(translation);
-    if (!(length >= (double)CAROM_SIZE_MIN && length <= (double)CAROM_POSITION_MAX)) {
-        return CAROM_ERROR_ARGUMENT;
-    }
-    query->mover.line.direction = cm_d3_scale(1.0 / length, translation);
-    query->mover.line.length = length;
-    query->most = (float)length;
-    return CAROM_OK;
+    double length = cm_d3_length(cm_d3_from(way));
+    return length >= (double)CAROM_SIZE_MIN && length <= (double)CAROM_POSITION_MAX
+               ? CAROM_OK
+               : CAROM_ERROR_ARGUMENT;
 }
 
-static carom_result set_ray(cm_query *query, const carom_ray *ray, bool check)
-{
-    CM_TRY(cm_check_vec(ray->origin, CAROM_POSITION_MAX));
-    CM_TRY(set_way(query, ray->translation));
-    if (check) {
-        return CAROM_OK;
-    }
-    query->mover.line.origin = cm_d3_from(ray->origin);
-    query->probe = cm_probe_along(ray->origin, cm_d3_round(query->mover.line.direction),
-                                  cm_vec(0.0f, 0.0f, 0.0f));
-    return CAROM_OK;
-}
-
-// A box about the shape where it stands, and the shape as a solid there.
-static carom_result set_shape(cm_query *query, const carom_shape_def *def, bool check, cm_aabb *box)
+// The shape's row, as far as a query needs it.
+static cm_shape shape_of(const carom_shape_def *def)
 {
     cm_shape shape;
+    memset(&shape, 0, sizeof shape);
+    shape.type = (uint8_t)def->type;
+    shape.position = def->position;
+    shape.orientation = def->orientation;
+    cm_shape_size_from_def(def, &shape);
+    return shape;
+}
+
+static carom_result check_shape(const carom_shape_def *def)
+{
     if ((unsigned)def->type > CAROM_SHAPE_HULL || def->type == CAROM_SHAPE_PLANE ||
         (def->type == CAROM_SHAPE_HULL && def->hull == NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
-    carom_shape_def plain = carom_default_shape_def();
-    plain.type = def->type;
-    plain.position = def->position;
-    plain.orientation = def->orientation;
-    plain.radius = def->radius;
-    plain.half_height = def->half_height;
-    plain.half_extents = def->half_extents;
-    plain.hull = def->type == CAROM_SHAPE_HULL ? def->hull : NULL;
-    CM_TRY(cm_shape_from_def(&plain, &shape, NULL));
-    if (check) {
-        return CAROM_OK;
-    }
-    const cm_shape_transform transform = {shape.position, cm_mat3_from_quat(shape.orientation),
-                                          plain.hull};
-    *box = cm_shape_box(&shape, &transform);
-    query->mover.line.origin = cm_d3_from(shape.position);
-    cm_query_solid_make(&shape, &transform, &query->mover.solid);
-    return CAROM_OK;
+    const cm_shape shape = shape_of(def);
+    return cm_check_shape(&shape, NULL);
 }
 
-static carom_result set_cast(cm_query *query, const carom_shape_def *def, carom_vec3 translation,
-                             bool check)
+static carom_result check_question(const questions *all, uint32_t i)
 {
-    cm_aabb box;
-    CM_TRY(set_shape(query, def, check, &box));
-    CM_TRY(set_way(query, translation));
-    if (check) {
-        return CAROM_OK;
+    switch (all->kind) {
+    case CM_QUERY_RAY:
+        CM_TRY(cm_check_vec(all->rays[i].origin, CAROM_POSITION_MAX));
+        return check_way(all->rays[i].translation);
+    case CM_QUERY_CAST:
+        CM_TRY(check_shape(&all->shapes[i]));
+        return check_way(all->translations[i]);
+    case CM_QUERY_OVERLAP:
+        return check_shape(&all->shapes[i]);
+    default:
+        CM_TRY(cm_check_vec(all->points[i], CAROM_POSITION_MAX));
+        return cm_check_float(all->max_distance, 0.0f, CAROM_POSITION_MAX);
     }
+}
+
+// Questions that were checked ---------------------------------------------------------------------
+
+static void set_way(cm_query *query, carom_vec3 way)
+{
+    cm_d3 translation = cm_d3_from(way);
+    double length = cm_d3_length(translation);
+    query->mover.line.direction = cm_d3_scale(1.0 / length, translation);
+    query->mover.line.length = length;
+    query->most = (float)length;
+}
+
+static void set_ray(cm_query *query, const carom_ray *ray)
+{
+    set_way(query, ray->translation);
+    query->mover.line.origin = cm_d3_from(ray->origin);
+    query->probe = cm_probe_along(ray->origin, cm_d3_round(query->mover.line.direction),
+                                  cm_vec(0.0f, 0.0f, 0.0f));
+}
+
+// The shape as a solid where it stands. Returns a box about it.
+static cm_aabb set_shape(cm_query *query, const carom_shape_def *def)
+{
+    cm_shape shape = shape_of(def);
+    const cm_shape_transform transform = {shape.position,
+                                          cm_mat3_from_quat(cm_quat_normalize(shape.orientation)),
+                                          def->type == CAROM_SHAPE_HULL ? def->hull : NULL};
+    query->mover.line.origin = cm_d3_from(shape.position);
+    cm_query_solid_make(&shape, &transform, &query->mover.solid);
+    return cm_shape_box(&shape, &transform);
+}
+
+static void set_cast(cm_query *query, const carom_shape_def *def, carom_vec3 translation)
+{
+    cm_aabb box = set_shape(query, def);
+    set_way(query, translation);
     carom_vec3 middle = cm_scale(0.5f, cm_add(box.lower, box.upper));
     carom_vec3 up = cm_sub(box.upper, middle), down = cm_sub(middle, box.lower);
     carom_vec3 half = cm_vec(cm_max(up.x, down.x), cm_max(up.y, down.y), cm_max(up.z, down.z));
     query->probe = cm_probe_along(middle, cm_d3_round(query->mover.line.direction), half);
-    return CAROM_OK;
 }
 
-static carom_result set_overlap(cm_query *query, const carom_shape_def *def, bool check)
+static void set_overlap(cm_query *query, const carom_shape_def *def)
 {
-    cm_aabb box;
-    CM_TRY(set_shape(query, def, check, &box));
-    if (check) {
-        return CAROM_OK;
-    }
+    cm_aabb box = set_shape(query, def);
     query->probe = cm_probe_around(box.lower, box.upper);
     query->most = 0.0f;
-    return CAROM_OK;
 }
 
-static carom_result set_point(cm_query *query, carom_vec3 point, float max_distance, bool check)
+static void set_point(cm_query *query, carom_vec3 point, float max_distance)
 {
-    CM_TRY(cm_check_vec(point, CAROM_POSITION_MAX));
-    CM_TRY(cm_check_float(max_distance, 0.0f, CAROM_POSITION_MAX));
-    if (check) {
-        return CAROM_OK;
-    }
     query->mover.solid = cm_query_solid_point();
     query->mover.line.origin = cm_d3_from(point);
     query->probe = cm_probe_around(point, point);
     query->most = max_distance;
-    return CAROM_OK;
 }
 
-// `check`: whether it may be asked, but no more.
-static carom_result set_question(cm_query *query, const questions *all, uint32_t i, bool check)
+static void set_question(cm_query *query, const questions *all, uint32_t i)
 {
     query->kind = all->kind;
     switch (all->kind) {
     case CM_QUERY_RAY:
-        return set_ray(query, &all->rays[i], check);
+        set_ray(query, &all->rays[i]);
+        break;
     case CM_QUERY_CAST:
-        return set_cast(query, &all->shapes[i], all->translations[i], check);
+        set_cast(query, &all->shapes[i], all->translations[i]);
+        break;
     case CM_QUERY_OVERLAP:
-        return set_overlap(query, &all->shapes[i], check);
+        set_overlap(query, &all->shapes[i]);
+        break;
     default:
-        return set_point(query, all->points[i], all->max_distance, check);
+        set_point(query, all->points[i], all->max_distance);
+        break;
     }
 }
 
 CM_FP_BODY static carom_result ask_one(const carom_world *world, cm_query *query,
                                        const questions *all)
 {
-    CM_TRY(set_question(query, all, 0, false));
+    CM_TRY(check_question(all, 0));
+    set_question(query, all, 0);
     query->tree = cm_query_tree_of(world, 1);
     cm_query_run(query);
     return CAROM_OK;
@@ -146,14 +159,14 @@ CM_FP_BODY static carom_result ask_each(const carom_world *world, cm_query *quer
                                         const questions *all, carom_query_hit *hits)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        CM_TRY(set_question(query, all, i, true));
+        CM_TRY(check_question(all, i));
     }
     if (all->count > 0) {
         memset(hits, 0, all->count * sizeof *hits);
         query->tree = cm_query_tree_of(world, all->count);
     }
     for (uint32_t i = 0; i < all->count; i++) {
-        set_question(query, all, i, false);
+        set_question(query, all, i);
         query->hits = (cm_hits){.rows = &hits[i], .capacity = 1};
         cm_query_run(query);
     }

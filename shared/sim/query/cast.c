@@ -22,9 +22,10 @@ cm_entry cm_mover_inside(const cm_mover *mover)
 }
 
 // Returns true if the way, `most` metres of it, leads through a box about the solid that has room
-// for the mover on all sides: most of what boxes in world axes let through it does not meet.
+// for the mover on all sides: most of what boxes in world axes let through it does not meet. Any
+// meeting is no sooner than *at.
 static bool may_meet_box(cm_d3 start, cm_d3 way, const cm_query_solid *solid, double reach,
-                         double most)
+                         double most, double *at)
 {
     cm_d3 o = cm_dmat_mul_transpose(&solid->axes, start);
     cm_d3 d = cm_dmat_mul_transpose(&solid->axes, way);
@@ -43,6 +44,7 @@ static bool may_meet_box(cm_d3 start, cm_d3 way, const cm_query_solid *solid, do
         enter = cm_d_max(enter, (-side - from[k]) * inverse);
         leave = cm_d_min(leave, (side - from[k]) * inverse);
     }
+    *at = enter;
     return enter <= leave;
 }
 
@@ -55,13 +57,14 @@ static bool may_meet_ball(cm_d3 start, cm_d3 way, double reach, double most)
            middle - reach <= most;
 }
 
-static bool may_meet(const cm_mover *mover, cm_d3 start, const cm_query_solid *solid, double most)
+static bool may_meet(const cm_mover *mover, cm_d3 start, const cm_query_solid *solid, double most,
+                     double *at)
 {
     switch (solid->kind) {
     case CM_SOLID_HALF_SPACE:
         return true;
     case CM_SOLID_BOX:
-        return may_meet_box(start, mover->line.direction, solid, mover->solid.reach, most);
+        return may_meet_box(start, mover->line.direction, solid, mover->solid.reach, most, at);
     default:
         return may_meet_ball(start, mover->line.direction, solid->reach + mover->solid.reach, most);
     }
@@ -80,10 +83,15 @@ bool cm_mover_enter(const cm_mover *mover, const cm_shape *shape,
     double touch = TOUCH + PART * (solid.reach + mover->solid.reach);
     double at = 0.0;
     most = cm_d_min((1.0 + SURE) * most, line->length);
-    if (!may_meet(mover, start, &solid, most)) {
+    if (!may_meet(mover, start, &solid, most, &at)) {
         return false;
     }
-    cm_query_gap gap = cm_query_solid_gap(&mover->solid, start, &solid);
+    cm_d3 first = cm_d3_mad(start, at, line->direction);
+    cm_query_gap gap = cm_query_solid_gap(&mover->solid, first, &solid);
+    if (gap.distance <= 0.0 && at > 0.0) { // rounding
+        at = 0.0;
+        gap = cm_query_solid_gap(&mover->solid, start, &solid);
+    }
     if (gap.distance <= 0.0) {
         *entry = inside(mover, cm_d3_scale(-1.0, line->direction));
         return true;

@@ -147,10 +147,31 @@ static cm_query_gap over_half_space(const cm_query_solid *a, cm_d3 shift, const 
     return (cm_query_gap){height - a->radius, b->normal, cm_d3_mad(lowest, -height, b->normal)};
 }
 
+// Of a point and a box, or what is one without width: the nearest point is that within the sides.
+static cm_query_gap over_box(const cm_query_solid *a, cm_d3 shift, const cm_query_solid *b)
+{
+    cm_d3 p = cm_dmat_mul_transpose(&b->axes, shift);
+    cm_d3 within = {cm_d_max(cm_d_min(p.x, b->half[0]), -b->half[0]),
+                    cm_d_max(cm_d_min(p.y, b->half[1]), -b->half[1]),
+                    cm_d_max(cm_d_min(p.z, b->half[2]), -b->half[2])};
+    cm_d3 out = cm_d3_sub(p, within);
+    double squared = cm_d3_dot(out, out), least = TOUCH * b->reach;
+    cm_query_gap gap = {-(a->radius + b->radius), {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    if (squared > least * least) {
+        gap.distance += __builtin_sqrt(squared);
+        gap.direction = cm_d3_unit(cm_dmat_mul(&b->axes, out));
+        gap.on_b = cm_d3_mad(cm_dmat_mul(&b->axes, within), b->radius, gap.direction);
+    }
+    return gap;
+}
+
 cm_query_gap cm_query_solid_gap(const cm_query_solid *a, cm_d3 shift, const cm_query_solid *b)
 {
     if (b->kind == CM_SOLID_HALF_SPACE) {
         return over_half_space(a, shift, b);
+    }
+    if (a->kind == CM_SOLID_POINT && (b->kind <= CM_SOLID_SEGMENT || b->kind == CM_SOLID_BOX)) {
+        return over_box(a, shift, b);
     }
     simplex room[2], *s = room, *next = room + 1;
     s->count = 0;

@@ -168,20 +168,31 @@ cm_query_tree cm_query_tree_of(const carom_world *world, uint32_t questions)
 
 // Walking ----------------------------------------------------------------------------------------
 
+static inline void put(float *four, float x)
+{
+    cm_f lanes = cm_lanes_set(x);
+    memcpy(four, &lanes, sizeof lanes);
+}
+
 cm_probe cm_probe_along(carom_vec3 origin, carom_vec3 direction, carom_vec3 half)
 {
-    cm_probe probe = {.moves = true, .middle = origin, .way = direction, .reach = cm_length(half)};
+    cm_probe probe; // without the box of one that stands
+    probe.moves = true;
+    probe.middle = origin;
+    probe.way = direction;
+    probe.reach = cm_length(half);
     const float o[3] = {origin.x, origin.y, origin.z};
     const float d[3] = {direction.x, direction.y, direction.z};
     const float h[3] = {half.x, half.y, half.z};
     for (uint8_t k = 0; k < 3; k++) {
         bool back = d[k] < 0.0f;
         float steep = back ? -STEEP : STEEP;
-        probe.inverse[k] = cm_abs(d[k]) > 1.0f / STEEP ? 1.0f / d[k] : steep;
+        float inverse = cm_abs(d[k]) > 1.0f / STEEP ? 1.0f / d[k] : steep;
         probe.near[k] = (uint8_t)(back ? k + 3 : k);
         probe.far[k] = (uint8_t)(back ? k : k + 3);
-        probe.from_near[k] = back ? o[k] - h[k] : o[k] + h[k];
-        probe.from_far[k] = back ? o[k] + h[k] : o[k] - h[k];
+        put(probe.inverse[k], inverse);
+        put(probe.from_near[k], back ? o[k] - h[k] : o[k] + h[k]);
+        put(probe.from_far[k], back ? o[k] + h[k] : o[k] - h[k]);
     }
     return probe;
 }
@@ -190,7 +201,14 @@ cm_probe cm_probe_around(carom_vec3 lower, carom_vec3 upper)
 {
     carom_vec3 middle = cm_scale(0.5f, cm_add(lower, upper));
     float reach = cm_length(cm_sub(upper, middle));
-    return (cm_probe){.middle = middle, .reach = reach, .lower = lower, .upper = upper};
+    cm_probe probe;
+    probe.moves = false;
+    probe.middle = middle;
+    probe.way = cm_vec(0.0f, 0.0f, 0.0f);
+    probe.reach = reach;
+    probe.lower = lower;
+    probe.upper = upper;
+    return probe;
 }
 
 static inline cm_f load(const float *row)
@@ -205,9 +223,9 @@ static inline uint32_t meets_moving(const float (*bounds)[CM_BVH_LEAF], const cm
 {
     cm_f enter = cm_lanes_set(0.0f), leave = cm_lanes_set(3.0e38f);
     for (uint32_t k = 0; k < 3; k++) {
-        cm_f inverse = cm_lanes_set(p->inverse[k]);
-        cm_f in = (load(bounds[p->near[k]]) - cm_lanes_set(p->from_near[k])) * inverse;
-        cm_f out = (load(bounds[p->far[k]]) - cm_lanes_set(p->from_far[k])) * inverse;
+        cm_f inverse = load(p->inverse[k]);
+        cm_f in = (load(bounds[p->near[k]]) - load(p->from_near[k])) * inverse;
+        cm_f out = (load(bounds[p->far[k]]) - load(p->from_far[k])) * inverse;
         enter = cm_lanes_max(enter, in);
         leave = cm_lanes_min(leave, out);
     }

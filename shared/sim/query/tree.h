@@ -48,8 +48,8 @@ typedef struct cm_probe {
     bool moves;
     carom_vec3 middle, way; // of its box; a unit vector, of one that stands zero
     float reach;            // from the middle to a corner
-    // Of one that moves: the distance to each side of a box is (side - from) x inverse, m.
-    float from_near[3], from_far[3], inverse[3];
+    // Of one that moves: the distance to each side of a box is (side - from) x inverse, m; of four.
+    float from_near[3][CM_BVH_LEAF], from_far[3][CM_BVH_LEAF], inverse[3][CM_BVH_LEAF];
     uint8_t near[3], far[3]; // rows of bounds
     // Of one that stands: its box.
     carom_vec3 lower, upper;
