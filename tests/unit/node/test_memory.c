@@ -11,7 +11,7 @@
 
 #define ROOMS  4u
 #define ROUNDS 3u
-#define SPARE  4096u // pages, 16 MiB: less than one of these rooms takes
+#define SPARE  2048u // pages, 8 MiB: less than one of these rooms takes
 
 static uint32_t resident(const serving *c)
 {
