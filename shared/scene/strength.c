@@ -5,23 +5,28 @@
 #include <math.h>
 
 // The soft solver's own numbers (shared/sim/solve/soft/soft.c and joint.c).
-#define CONTACT_HERTZ  38.0
-#define JOINT_HERTZ    120.0 // at most, and so much of the substeps' rate
-#define JOINT_SHARE    0.25
-#define LEAST_SUBSTEPS 4u
-#define MOST_SUBSTEPS  16u
-#define STACK_HEIGHT   15.0
-#define STACK_RATE     45.0
+#define CONTACT_HERTZ    38.0 // at most so much of the substeps' rate
+#define CONTACT_SHARE    0.16
+#define JOINT_HERTZ      120.0 // likewise
+#define JOINT_SHARE      0.25
+#define LEAST_SUBSTEPS   4u
+#define MOST_SUBSTEPS    16u
+#define STACK_HEIGHT     15.0
+#define STACK_RATE       45.0
+#define REFINED_RATE     240.0
+#define SLACK            0.8
+#define LEAST_REFINEMENT 0.5
+#define MOST_REFINEMENT  4.0
 
 // Measured; what is fallen from a horizontal start pulls with 3 times its weight at the bottom.
 #define SWING      3.0
 #define TEAR_ROWS  0.11 // of a link's length over g h^2
 #define TEAR_PLAIN 0.13
-#define SINK       0.85 // of the spring's sag
-#define SINK_SHARE 0.33 // of a size that may sink
-#define WEIGHT_W   3.0  // s/rad, of the spring's frequency
-#define WEIGHT_H   3e-3 // s^2, of its square, over (w h)^4
-#define STACK      3.2  // of g / w^2, times the square of the height
+#define SINK       0.85   // of the spring's sag
+#define SINK_SHARE 0.33   // of a size that may sink
+#define WEIGHT_W   3.0    // s/rad, of the spring's frequency
+#define WEIGHT_H   6.5e-3 // s^2, of its square, over (w h)^4
+#define STACK      3.2    // of g / w^2, times the square of the height
 #define STACK_H    0.7
 
 #define TURN       6.283185307179586
@@ -68,7 +73,7 @@ typedef struct spring {
 static spring make_spring(const cm_strength *s, uint32_t substeps, double refined)
 {
     double h = 1.0 / (s->rate * substeps);
-    double w = TURN * fmin(CONTACT_HERTZ * refined, 0.25 / h);
+    double w = TURN * fmin(CONTACT_HERTZ * fmax(refined, 1.0), CONTACT_SHARE / h);
     return (spring){w, w * h};
 }
 
@@ -79,12 +84,16 @@ static spring contact_spring(const cm_strength *s, double size, double ratio)
         return make_spring(s, s->substeps, 1.0);
     }
     double load = fmax(ratio / STACK_HEIGHT, 1.0);
-    double wanted = STACK_RATE * sqrt(s->gravity * load / size) / s->rate;
+    double wanted = STACK_RATE * sqrt(s->gravity * load / size) / REFINED_RATE;
+    double refinement = LEAST_REFINEMENT;
+    while (refinement < MOST_REFINEMENT && refinement < wanted) {
+        refinement *= 2.0;
+    }
     uint32_t substeps = LEAST_SUBSTEPS;
-    while (substeps < MOST_SUBSTEPS && (double)substeps < wanted) {
+    while (substeps < MOST_SUBSTEPS && substeps * s->rate < SLACK * REFINED_RATE * refinement) {
         substeps *= 2;
     }
-    return make_spring(s, substeps, (double)substeps / LEAST_SUBSTEPS);
+    return make_spring(s, substeps, refinement);
 }
 
 double cm_strength_sink(const cm_strength *s, double size, double ratio)

@@ -4,7 +4,7 @@
 // 1 cm/s. What lies on something lighter sinks by its weight over the stiffness; here at most .1 m.
 #include "tests/physics/physics.h"
 
-typedef enum stack_kind { COLUMN, PYRAMID, JENGA, WALL, HEAVY } stack_kind;
+typedef enum stack_kind { COLUMN, PYRAMID, JENGA, WALL, HEAVY, PLATES } stack_kind;
 
 typedef struct stack_case {
     stack_kind kind;
@@ -86,7 +86,20 @@ ParameterizedTestParameters(stacks, stand)
         {PYRAMID, {0.05f, 0.05f, 0.05f}, 20, 60, 1.0f, 5.0f, {0.005f, 0.01f}},
         {JENGA, {0.15f, 0.03f, 0.05f}, 18, 60, 1.0f, 5.0f, {0.005f, 0.012f}},
         {JENGA, {0.075f, 0.015f, 0.025f}, 18, 60, 1.0f, 5.0f, {0.004f, 0.01f}},
+        {JENGA, {0.15f, 0.03f, 0.05f}, 18, 30, 1.0f, 5.0f, {0.005f, 0.012f}},
+        {JENGA, {0.15f, 0.03f, 0.05f}, 18, 120, 1.0f, 5.0f, {0.005f, 0.012f}},
+        {JENGA, {0.15f, 0.03f, 0.05f}, 18, 240, 1.0f, 5.0f, {0.005f, 0.012f}},
+        {JENGA, {0.075f, 0.015f, 0.025f}, 18, 240, 1.0f, 5.0f, {0.004f, 0.01f}},
+        {PYRAMID, {0.5f, 0.5f, 0.5f}, 20, 30, 1.0f, 5.0f, {0.05f, 0.1f}},
+        {PYRAMID, {0.5f, 0.5f, 0.5f}, 20, 50, 1.0f, 5.0f, {0.05f, 0.1f}},
         {WALL, {0.4f, 0.2f, 0.2f}, 12, 60, 1.0f, 5.0f, {0.01f, 0.02f}},
+        {WALL, {0.5f, 0.25f, 0.25f}, 12, 60, 1.0f, 5.0f, {0.01f, 0.02f}},
+        {WALL, {1.0f, 0.5f, 0.5f}, 12, 30, 1.0f, 5.0f, {0.02f, 0.04f}},
+        {WALL, {1.0f, 0.5f, 0.5f}, 12, 60, 1.0f, 5.0f, {0.02f, 0.04f}},
+        {PLATES, {0.6f, 0.02f, 0.6f}, 10, 60, 1.0f, 5.0f, {0.005f, 0.03f}},
+        {PLATES, {0.6f, 0.02f, 0.6f}, 25, 60, 1.0f, 5.0f, {0.005f, 0.03f}},
+        {PLATES, {0.6f, 0.02f, 0.6f}, 50, 60, 1.0f, 5.0f, {0.005f, 0.06f}},
+        {PLATES, {0.6f, 0.02f, 0.6f}, 50, 240, 1.0f, 5.0f, {0.005f, 0.06f}},
         {HEAVY, {1.0f, 1.0f, 1.0f}, 2, 60, 100.0f, 5.0f, {0.05f, 0.1f}},
         {HEAVY, {1.0f, 1.0f, 1.0f}, 2, 60, 1000.0f, 10.0f, {0.05f, 0.1f}},
         {HEAVY, {0.3f, 0.3f, 0.3f}, 2, 60, 1000.0f, 20.0f, {0.05f, 0.1f}},
@@ -148,6 +161,37 @@ Test(stacks, finer_steps_shake_nothing)
     // It rises, since its contacts are stiffer now.
     cm_within(fastest, 0.0, 0.25, "m/s of a column's top");
     cm_within((double)(cm_lab_get(&lab, top).position.y - before), 0.0, 0.005, "m that it rises");
+    cm_lab_close(&lab);
+}
+
+// A tower that lies on stiff springs as it sleeps finds them again when it wakes: it does not sag.
+// Nor does it while it is built in a world in which softer ones would do.
+Test(stacks, woken_ones_stay)
+{
+    carom_world_def def = cm_lab_def(60, 64);
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    carom_body_id ball = cm_lab_ball(&lab, cm_vec(-8.0f, 0.2f, 0.0f), 0.2f);
+    cm_lab_run(&lab, 1.0);
+    carom_body_id top = {0};
+    for (uint32_t i = 0; i < 20; i++) {
+        top = cm_lab_box(&lab, cm_vec(0.0f, 0.025f + 0.05f * (float)i, 0.0f),
+                         cm_vec(0.025f, 0.025f, 0.025f));
+    }
+    cm_lab_run(&lab, 10.0);
+    cr_assert(cm_lab_get(&lab, top).asleep);
+    float height = cm_lab_get(&lab, top).position.y;
+    cm_within((double)height, 0.955, 0.975, "m, a tower's top that was built later");
+    cm_lab_set_velocity(&lab, ball, cm_vec(0.5f, 0.0f, 0.0f), cm_vec(0.0f, 0.0f, -2.5f));
+    cm_lab_run(&lab, 5.0); // one rolls, for which soft springs do
+    cr_assert(cm_lab_get(&lab, top).asleep);
+    cr_assert_eq(carom_body_wake(lab.world, top), CAROM_OK);
+    double sag = 0.0;
+    for (int tick = 0; tick < 60; tick++) {
+        carom_world_step(lab.world);
+        sag = fmax(sag, (double)(height - cm_lab_get(&lab, top).position.y));
+    }
+    cm_within(sag, -0.001, 0.001, "m that it sags as it wakes");
     cm_lab_close(&lab);
 }
 

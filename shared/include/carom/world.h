@@ -147,8 +147,9 @@ typedef struct carom_limits {
 /// substeps), warm-started and relaxed. It takes every shape, joint and surface that there is.
 typedef struct carom_soft_def {
     /// 0, the default: 4, and 8 or 16 where something small lies flat on what moves, or something
-    /// much heavier does. Else 1 to 64, each a pass over all contacts: with twice as many a chain
-    /// bears four times the load, contacts stay as stiff; with fewer both sway.
+    /// much heavier does, what is thin bears much, or ticks are slow. Else 1 to 64, each a pass
+    /// over all contacts: with twice as many a chain bears four times the load, contacts stay as
+    /// stiff; with fewer both sway.
     uint32_t substeps;
     /// m/s; 1, 0 to 1e6: what meets slower does not part. Higher, things stop bouncing earlier;
     /// lower, they hop for longer before they rest.

@@ -59,6 +59,7 @@ static carom_result check_soft(const cm_world_state *state, carom_error *error)
              state->solver == CAROM_SOLVER_IMPULSE ? "solver.impulse.restitution_threshold"
                                                    : "solver.soft.restitution_threshold",
              "0 to 1e6");
+    CM_FIELD(cm_check_float(state->refinement, 0.0f, CM_REFINEMENT_MAX), "refinement", "0 to 4");
     return CAROM_OK;
 }
 

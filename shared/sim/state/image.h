@@ -72,6 +72,8 @@ enum {
     CM_WORLD_FLAGS = 15,
 };
 
+#define CM_REFINEMENT_MAX 4.0f
+
 typedef struct cm_world_state {
     uint64_t tick;
     uint64_t random[2]; // xorshift128+
@@ -94,6 +96,8 @@ typedef struct cm_world_state {
     float stiffness, damping, tangent_stiffness, tangent_damping;
     float friction_kinetic, friction_static;
     float restitution_threshold;
+    float refinement; // soft, open substeps: contacts' frequency over the least; 0 before a step
+    uint32_t pad;
 } cm_world_state;
 
 // 64 bytes: one cache line, gathered whole by the solver.
@@ -195,7 +199,7 @@ typedef struct cm_rule {
     float friction, restitution; // negative: by the combine rule
 } cm_rule;
 
-_Static_assert(sizeof(cm_world_state) == 152, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_world_state) == 160, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 144, "saved as it stands: no hidden padding");

@@ -12,20 +12,32 @@
 #include "shared/sim/solve/soft/joint.h"
 #include "shared/sim/solve/solver.h"
 
-// Of small overlaps; what is pressed harder is stiffer (CM_SOFT_STIFFENING). Stiffer everywhere,
-// or damped more, a pyramid of sixty rows does not come to rest: alike at any overlap 45 Hz, or 42
-// and 7, are too much. Where n contacts hold two layers apart their springs add up, their damping
-// does not, since the first ends the relative velocity: (2 pi hertz h)^2 n must stay below 2 or so.
-// Softer, or damped less, a column of thirty sways more as it settles.
+// Of small overlaps; larger ones are stiffer (CM_SOFT_STIFFENING). Stiffer everywhere, or damped
+// more, stacks hum: where n contacts hold two layers apart their springs add up, their damping does
+// not, since the first ends the relative velocity: (2 pi hertz h)^2 n must stay below 2 or so. 38
+// Hz is that at 60 ticks a second; CONTACT_HERTZ_MOST is its part of the substeps' rate. Softer, or
+// damped less, a column of thirty sways more as it settles.
 #define CONTACT_HERTZ         38.0f
-#define CONTACT_DAMPING_RATIO 5.0f
-// Limits of substeps that are left open: of a tick; points from which on a contact is a face; ratio
-// of masses that stands without more; substeps a second times the root of size over gravity.
-#define LEAST_SUBSTEPS 4u
-#define MOST_SUBSTEPS  16u
-#define FACE_POINTS    3u
-#define STACK_HEIGHT   15.0f
-#define STACK_RATE     45.0f
+#define CONTACT_HERTZ_MOST    0.16f
+#define CONTACT_DAMPING_RATIO 4.4f
+// Substeps that are left open: limits of a tick's; substeps a second that go with CONTACT_HERTZ,
+// the part of them that will do, and the least refinement, which slow ticks go by; points from
+// which on a contact is a face; ratio of masses that stands without more; so many cubes on each
+// other press the lowest one no more than it may be; substeps a second times the root of size over
+// gravity; how fast contacts become stiffer and softer, 1/s; and the part of it to which a demand
+// falls before they do.
+#define LEAST_SUBSTEPS   4u
+#define MOST_SUBSTEPS    16u
+#define REFINED_RATE     240.0f
+#define SLACK            0.8f
+#define LEAST_REFINEMENT 0.5f
+#define FACE_POINTS      3u
+#define STACK_HEIGHT     15.0f
+#define PRESSED_HEIGHT   90.0f
+#define STACK_RATE       45.0f
+#define REFINE_RATE      5.0f
+#define COARSEN_RATE     0.3f
+#define COARSEN_BELOW    0.7f
 
 static size_t line(size_t size)
 {
@@ -112,39 +124,119 @@ static float face_size(const cm_shape_transform *transform)
                                    : cm_sqrt(2.0f * (outer * outer - inner * inner));
 }
 
-// Substeps of a tick where the world leaves them open: the least, doubled as long as what lies flat
-// on something that moves asks for more. Springs of w rad/s let a stack of cubes of size L buckle
-// at a height that goes with L w^2 / g, and w goes with the substeps: so small stacks stand as
-// large ones do if the steps go with sqrt(g / L), as in volume (carom_volume_substeps). What is
-// heavier than what it stands on is like a stack. Doubled, so that impulses are scaled without
-// rounding.
-static uint32_t wanted_substeps(const carom_world *world, const cm_scratch *scratch)
+static bool is_dynamic(const cm_soft *soft, uint32_t body)
 {
-    const cm_body *bodies = cm_bodies(world);
-    float most = 0.0f; // 1/m, ratio of masses over size
-    for (uint32_t i = 0; i < world->state.contact_count; i++) {
-        const cm_manifold *m = &scratch->manifolds[i];
-        if (m->point_count < FACE_POINTS || bodies[m->body_a].type != CAROM_BODY_DYNAMIC ||
-            bodies[m->body_b].type != CAROM_BODY_DYNAMIC) {
-            continue;
-        }
-        const cm_contact *contact = &cm_contacts(world)[i];
-        float size = cm_min(face_size(&scratch->transforms[contact->shape_a]),
-                            face_size(&scratch->transforms[contact->shape_b]));
-        float a = bodies[m->body_a].mass, b = bodies[m->body_b].mass;
-        float load = cm_max(cm_max(a, b) / (cm_min(a, b) * STACK_HEIGHT), 1.0f);
-        most = cm_max(most, load / size);
-    }
-    float gravity = cm_length(world->state.gravity);
-    float wanted = STACK_RATE * cm_sqrt(gravity * most) / (float)world->state.tick_rate;
-    uint32_t substeps = LEAST_SUBSTEPS;
-    while (substeps < MOST_SUBSTEPS && (float)substeps < wanted) {
-        substeps *= 2;
-    }
-    return substeps;
+    return soft->states[body].type == CAROM_BODY_DYNAMIC;
 }
 
-static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
+// The normal force that a contact bears in a world's first tick, when none is known: what moves
+// stands in as many columns as there are contacts with what does not. N
+static float presumed_load(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
+{
+    float mass = 0.0f, columns = 0.0f;
+    for (uint32_t i = 0; i < soft->body_count; i++) {
+        mass += soft->states[i].alive && is_dynamic(soft, i) ? soft->states[i].mass : 0.0f;
+    }
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_manifold *m = &scratch->manifolds[i];
+        columns += m->point_count > 0 && is_dynamic(soft, m->body_a) != is_dynamic(soft, m->body_b);
+    }
+    return columns > 0.0f ? cm_length(world->state.gravity) * mass / columns : 0.0f;
+}
+
+// The normal force of a contact in the last tick, N.
+static float last_load(const cm_soft *soft, const cm_soft_point *old, const cm_contact_match *match)
+{
+    float sum = 0.0f;
+    for (uint32_t k = 0; match->row != CM_NONE && k < CM_MANIFOLD_MAX; k++) {
+        if (match->point[k] != CM_NO_POINT) {
+            sum += old[match->first_point + match->point[k]].normal_impulse;
+        }
+    }
+    return sum * (float)LEAST_SUBSTEPS / soft->dt;
+}
+
+// A face between two bodies that move asks for springs of w rad/s, in w^2: 1/s^2. They let a stack
+// of cubes of size L buckle at a height that goes with L w^2 / g: so small stacks stand as large
+// ones do if w goes with sqrt(g / L), as in volume (carom_volume_substeps). A heavy body on a light
+// one is like a stack. And springs give way by the load over w^2, which must stay a part of what is
+// thin.
+static float asked_by_face(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft,
+                           uint32_t row, float presumed)
+{
+    const cm_manifold *m = &scratch->manifolds[row];
+    const cm_contact *contact = &cm_contacts(world)[row];
+    const cm_shape_transform *shape_a = &scratch->transforms[contact->shape_a];
+    const cm_shape_transform *shape_b = &scratch->transforms[contact->shape_b];
+    float size = cm_min(face_size(shape_a), face_size(shape_b));
+    float thickness = 2.0f * cm_min(shape_a->inner_radius, shape_b->inner_radius);
+    float a = soft->states[m->body_a].mass, b = soft->states[m->body_b].mass, light = cm_min(a, b);
+    float ratio = cm_max(cm_max(a, b) / (light * STACK_HEIGHT), 1.0f);
+    float load = last_load(soft, cm_old_rows(world, CM_SECTION_soft_point), &scratch->matches[row]);
+    load = cm_max(load, presumed);
+    return cm_max(cm_length(world->state.gravity) * ratio / size,
+                  load / (light * PRESSED_HEIGHT * thickness));
+}
+
+// Refinement is the frequency of contacts over CONTACT_HERTZ: by powers of two, so that it does not
+// follow loads as they swing.
+static float step_up(float wanted)
+{
+    float refinement = LEAST_REFINEMENT;
+    while (refinement < wanted && refinement < CM_REFINEMENT_MAX) {
+        refinement *= 2.0f;
+    }
+    return refinement;
+}
+
+// The refinement of this tick, as the face asks that asks for most: at once in a world's first tick
+// and where something wakes, which rests on stiff springs; else it rises within some ticks, so that
+// a blow stores no energy, and falls within seconds, so that what stands elsewhere sinks gently.
+static float refine(const carom_world *world, const cm_scratch *scratch, const cm_soft *soft)
+{
+    float now = world->state.refinement, most = 0.0f;
+    float presumed = now == 0.0f ? presumed_load(world, scratch, soft) : 0.0f;
+    for (uint32_t i = 0; i < world->state.contact_count; i++) {
+        const cm_manifold *m = &scratch->manifolds[i];
+        if (m->point_count >= FACE_POINTS && is_dynamic(soft, m->body_a) &&
+            is_dynamic(soft, m->body_b)) {
+            most = cm_max(most, asked_by_face(world, scratch, soft, i, presumed));
+        }
+    }
+    float wanted = STACK_RATE * cm_sqrt(most) / REFINED_RATE;
+    float target = step_up(wanted), lower = step_up(wanted / COARSEN_BELOW);
+    if (now == 0.0f || (target > now && world->sleep_event_count > 0)) {
+        return target;
+    }
+    if (target > now) {
+        return cm_min(target, now * (1.0f + REFINE_RATE * soft->dt));
+    }
+    return lower < now ? cm_max(lower, now / (1.0f + COARSEN_RATE * soft->dt)) : now;
+}
+
+// Open substeps are as many as springs of that stiffness need; doubled, so that impulses are scaled
+// without rounding.
+static void choose_substeps(carom_world *world, const cm_scratch *scratch, cm_soft *soft)
+{
+    float refinement = 1.0f;
+    soft->substeps = world->state.substeps;
+    soft->refined = 1.0f;
+    if (soft->substeps == 0) {
+        world->state.refinement = refinement = refine(world, scratch, soft);
+        soft->substeps = LEAST_SUBSTEPS;
+        float rate = SLACK * REFINED_RATE * refinement;
+        while (soft->substeps < MOST_SUBSTEPS && (float)soft->substeps < rate * soft->dt) {
+            soft->substeps *= 2;
+        }
+        soft->refined = (float)(soft->substeps / LEAST_SUBSTEPS);
+    }
+    soft->h = soft->dt / (float)soft->substeps;
+    float hertz = cm_min(cm_max(refinement, 1.0f) * CONTACT_HERTZ, CONTACT_HERTZ_MOST / soft->h);
+    soft->softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft->h);
+    soft->softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft->h);
+}
+
+static cm_soft map_soft(carom_world *world, const cm_scratch *scratch)
 {
     cm_soft soft = {0};
     walk(&world->limits, scratch->solver, &soft);
@@ -153,20 +245,10 @@ static cm_soft map_soft(const carom_world *world, const cm_scratch *scratch)
     soft.points = cm_rows(world, CM_SECTION_soft_point);
     soft.body_count = world->state.body_slots;
     soft.block_count = blocks_of(soft.body_count);
-    soft.substeps = world->state.substeps;
-    float refined = 1.0f; // of the stiffness' frequency, and of impulses as they are kept
-    if (soft.substeps == 0) {
-        soft.substeps = wanted_substeps(world, scratch);
-        refined = (float)(soft.substeps / LEAST_SUBSTEPS);
-    }
-    soft.refined = refined;
-    soft.dt = 1.0f / (float)world->state.tick_rate;
-    soft.h = soft.dt / (float)soft.substeps;
-    float hertz = cm_min(refined * CONTACT_HERTZ, 0.25f / soft.h);
-    soft.softness[0] = make_soft(hertz, CONTACT_DAMPING_RATIO, soft.h);
-    soft.softness[1] = make_soft(2.0f * hertz, CONTACT_DAMPING_RATIO, soft.h);
-    soft.restitution_threshold = world->state.restitution_threshold;
     soft.states = cm_bodies(world);
+    soft.dt = 1.0f / (float)world->state.tick_rate;
+    choose_substeps(world, scratch, &soft);
+    soft.restitution_threshold = world->state.restitution_threshold;
     soft.gravity = world->state.gravity;
     soft.motions = cm_motions(world);
     cm_soft_map_joints(&world->limits, soft.joint_memory, &soft);
