@@ -70,21 +70,11 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     soft->joints = joints;
 }
 
-static bool is_locked(const cm_soft *soft, uint32_t body)
-{
-    return body != CM_NONE && soft->inertias[body].locks != 0;
-}
-
 static bool is_bounded(const cm_joint *joint)
 {
     const uint32_t extras =
         CM_JOINT_MOTOR | CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS | CM_JOINT_LIMITS;
     return joint->type >= CAROM_JOINT_DISTANCE || (joint->flags & extras) != 0;
-}
-
-static bool is_pushed(const cm_soft *soft, uint32_t body)
-{
-    return body != CM_NONE && soft->inertias[body].inverse_mass > 0.0f;
 }
 
 // A joint that holds what sleeps stays as it is.
@@ -104,26 +94,27 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
         if (!cm_joint_holds(joint)) {
             continue;
         }
-        bool pushed_a = is_pushed(soft, joint->body_a), pushed_b = is_pushed(soft, joint->body_b);
+        uint32_t a = joint->body_a == CM_NONE ? soft->body_count : joint->body_a; // one at rest
+        const cm_soft_inertia *of_a = &soft->inertias[a], *of_b = &soft->inertias[joint->body_b];
+        bool pushed_a = of_a->inverse_mass > 0.0f, pushed_b = of_b->inverse_mass > 0.0f;
         if (pushed_a || pushed_b) {
             // A locked axis may leave nothing to hold by: rows can bear that, what is solved at
             // once cannot.
-            bool free = !is_locked(soft, joint->body_a) && !is_locked(soft, joint->body_b);
+            bool free = (of_a->locks | of_b->locks) == 0;
             bool bounded = is_bounded(joint);
             bool ball = free && !bounded && joint->type == CAROM_JOINT_BALL;
-            soft->joints->links[count++] =
-                (cm_soft_joint_link){i,
-                                     joint->body_a == CM_NONE ? soft->body_count : joint->body_a,
-                                     joint->body_b,
-                                     ball ? CM_LINK_BALL : joint->type,
-                                     free,
-                                     pushed_a,
-                                     pushed_b,
-                                     0,
-                                     bounded,
-                                     0,
-                                     0,
-                                     {CM_NONE, CM_NONE}};
+            soft->joints->links[count++] = (cm_soft_joint_link){i,
+                                                                a,
+                                                                joint->body_b,
+                                                                ball ? CM_LINK_BALL : joint->type,
+                                                                free,
+                                                                pushed_a,
+                                                                pushed_b,
+                                                                0,
+                                                                bounded,
+                                                                0,
+                                                                0,
+                                                                {CM_NONE, CM_NONE}};
         } else if (!sleeps(world, joint)) {
             memset(joint->impulse, 0, sizeof joint->impulse); // neither can be pushed for now
             joint->force = joint->torque = 0.0f;

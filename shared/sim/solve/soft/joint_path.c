@@ -84,9 +84,11 @@ uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, bool plain, bool *loo
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
             const cm_soft_joint_link *link = &joints->links[i];
+            if ((round ? link->visited : link->pushed_a) || !is_of(link, plain)) {
+                continue;
+            }
             bool inner = link->next[0] != CM_NONE && link->next[1] != CM_NONE;
-            bool now = round ? !inner && !link->visited : !link->pushed_a;
-            if (now && is_of(link, plain)) {
+            if (round == 0 || !inner) {
                 walk(joints, i, &placed, &paths);
             }
         }
