@@ -165,11 +165,21 @@ void cm_isolation_refused(cm_server *s, uint32_t worker, const char *room)
     }
 }
 
-void cm_isolation_end(cm_server *s, uint32_t worker)
+void cm_isolation_end(cm_server *s, uint32_t worker, uint64_t end_us)
 {
     if (s->workers[worker].isolated && !has_others(s, worker, "")) {
-        cm_worker_link_text(cm_supervisor_link(s->supervisor, worker), CM_WORKER_RECEIVES_DRAIN, 0,
-                            "its room is closed");
         s->workers[worker].ends = true;
+        s->workers[worker].end_us = end_us;
+    }
+}
+
+void cm_isolation_turn(cm_server *s, uint64_t now)
+{
+    for (uint32_t i = s->count; i < s->slots && !s->draining; i++) {
+        if (s->workers[i].end_us != 0 && now >= s->workers[i].end_us) {
+            cm_worker_link_text(cm_supervisor_link(s->supervisor, i), CM_WORKER_RECEIVES_DRAIN, 0,
+                                "its room is closed");
+            s->workers[i].end_us = 0;
+        }
     }
 }

@@ -555,6 +555,7 @@ static void attend(cm_server *s, uint64_t now)
         cm_server_drain(s, "admin");
     }
     cm_server_drain_turn(s, now);
+    cm_isolation_turn(s, now);
     cm_server_bans_turn(s, cm_unix_ms() / 1000);
     cm_server_base_watch_gate(s->base);
     show(s, now);

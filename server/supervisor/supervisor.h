@@ -21,11 +21,12 @@ typedef struct cm_worker_drawing {
 typedef struct cm_worker_slot {
     cm_crash_marker *crash_marker; // shared with its process
     int crash_marker_fd;
-    uint16_t port; // 0: none yet
-    bool ready;    // it lives and has its rooms
-    bool isolated; // of one room alone, whose module failed or is slow
-    uint32_t from; // isolated: the worker that its room is released by, and one; 0: none
-    bool ends;     // it was told to, as that room is closed
+    uint16_t port;   // 0: none yet
+    bool ready;      // it lives and has its rooms
+    bool isolated;   // of one room alone, whose module failed or is slow
+    uint32_t from;   // isolated: the worker that its room is released by, and one; 0: none
+    bool ends;       // as that room is no more
+    uint64_t end_us; // when it is told to; 0: it was
     uint64_t restarts;
     cm_worker_load load;
     cm_worker_drawing drawing;
@@ -82,8 +83,9 @@ void cm_isolation_request(cm_server *s, uint32_t worker, const char *room);
 // The worker let go of it, or died meanwhile (NULL: of whatever it was to let go of).
 void cm_isolation_released(cm_server *s, uint32_t worker, const char *room);
 void cm_isolation_refused(cm_server *s, uint32_t worker, const char *room); // it cannot
-// The worker of such a room ends where the room is no more.
-void cm_isolation_end(cm_server *s, uint32_t worker);
+// The worker of such a room ends at that time, where the room is no more.
+void cm_isolation_end(cm_server *s, uint32_t worker, uint64_t end_us);
+void cm_isolation_turn(cm_server *s, uint64_t now);
 // As a cm_supervisor's callbacks, of a cm_server.
 void cm_server_on_message(void *user, uint32_t worker, const cm_worker_message *message);
 bool cm_server_on_exit(void *user, uint32_t worker, int status);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "server/node/node.h"
 #include "server/supervisor/supervisor.h"
 #include "shared/game/game_host.h"
 
@@ -38,7 +39,7 @@ static void take_room(cm_server *s, uint32_t worker, const cm_room_info *note)
     cm_server_send_all(s, worker, &message);
 }
 
-static void lose_room(cm_server *s, uint32_t worker, const cm_room_info *note)
+static void lose_room(cm_server *s, uint32_t worker, const cm_room_info *note, uint64_t end_us)
 {
     const cm_directory_entry *entry = cm_room_directory_find(&s->directory, note->name);
     if (entry != NULL && entry->worker == worker) {
@@ -46,7 +47,7 @@ static void lose_room(cm_server *s, uint32_t worker, const cm_room_info *note)
         cm_room_directory_remove(&s->directory, note->name);
         cm_http_pages_gone(s->http, worker, message.room.name);
         cm_server_send_all(s, worker, &message);
-        cm_isolation_end(s, worker);
+        cm_isolation_end(s, worker, end_us);
     }
 }
 
@@ -68,9 +69,11 @@ void cm_server_log_worker(const cm_server *s, uint32_t worker)
                CM_U("port", s->workers[worker].port));
 }
 
-// It has its rooms: those that it could not go on with are no more. Of the others it knows nothing.
+// It has its rooms: those that it could not go on with are no more, which their players come to
+// hear while their slots would have been kept. Of the others it knows nothing.
 static void take_ready(cm_server *s, uint32_t worker, uint16_t port)
 {
+    uint64_t end_us = cm_now_us() + (uint64_t)s->base->config.grace_ms * 1000;
     s->workers[worker].ready = true;
     s->workers[worker].port = port;
     for (uint32_t i = s->directory.count; i-- > 0;) {
@@ -81,7 +84,7 @@ static void take_ready(cm_server *s, uint32_t worker, uint16_t port)
                 cm_supervisor_send(s->supervisor, worker, &message);
             }
         } else if (!s->directory.list[i].is_open) {
-            lose_room(s, worker, &message.room);
+            lose_room(s, worker, &message.room, end_us);
         }
     }
     if (s->ready) {
@@ -152,7 +155,7 @@ void cm_server_on_message(void *user, uint32_t worker, const cm_worker_message *
         take_room(s, worker, &message->room);
         break;
     case CM_WORKER_SENDS_GONE:
-        lose_room(s, worker, &message->room);
+        lose_room(s, worker, &message->room, cm_now_us());
         break;
     case CM_WORKER_SENDS_READY:
         take_ready(s, worker, message->port);
@@ -263,6 +266,7 @@ static bool free_seat(cm_server *s, uint32_t worker)
     slot->port = slot->ends ? 0 : slot->port;
     slot->isolated = slot->isolated && !slot->ends;
     slot->ends = false;
+    slot->end_us = 0;
     return false;
 }
 

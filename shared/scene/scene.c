@@ -47,11 +47,12 @@ bool cm_scene_finish(cm_scene *scene, cm_check *check)
     return cm_check_defs(scene, &def, false, check, NULL);
 }
 
-static void set_limit(uint32_t wanted, protobuf_c_boolean *has, uint32_t *limit)
+// Without its flag a value of a message is not packed.
+static void set_number(uint32_t wanted, protobuf_c_boolean *has, uint32_t *number)
 {
     if (wanted > 0) {
         *has = true;
-        *limit = wanted;
+        *number = wanted;
     }
 }
 
@@ -60,7 +61,7 @@ static bool change_message(cm_scene *scene, const cm_scene_change *change)
 {
     Cm__Scene__Scene *message = scene->message;
     const carom_limits *wanted = &change->limits;
-    message->tick_rate = change->tick_rate > 0 ? change->tick_rate : message->tick_rate;
+    set_number(change->tick_rate, &message->has_tick_rate, &message->tick_rate);
     if (change->sync_inputs && message->replication == NULL) {
         message->replication = cm_pool_take(&scene->pool, sizeof *message->replication);
         if (message->replication == NULL) {
@@ -83,10 +84,10 @@ static bool change_message(cm_scene *scene, const cm_scene_change *change)
         cm__scene__limits__init(message->limits);
     }
     Cm__Scene__Limits *limits = message->limits;
-    set_limit(wanted->bodies, &limits->has_bodies, &limits->bodies);
-    set_limit(wanted->shapes, &limits->has_shapes, &limits->shapes);
-    set_limit(wanted->joints, &limits->has_joints, &limits->joints);
-    set_limit(wanted->contacts, &limits->has_contacts, &limits->contacts);
+    set_number(wanted->bodies, &limits->has_bodies, &limits->bodies);
+    set_number(wanted->shapes, &limits->has_shapes, &limits->shapes);
+    set_number(wanted->joints, &limits->has_joints, &limits->joints);
+    set_number(wanted->contacts, &limits->has_contacts, &limits->contacts);
     return true;
 }
 

@@ -423,6 +423,37 @@ Test(workers, players_of_a_room_at_fault_are_sent_to_its_own_worker)
     serving_remove_directory(&c);
 }
 
+// Who makes it fail again and again is told in the end that the match could not go on, by the
+// worker that the room had for itself.
+Test(workers, players_of_a_room_at_fault_are_told_that_it_is_cut)
+{
+    serving c;
+    trap of;
+    char text[256];
+    make_trap(&c, &of, 1000000, true);
+    serving_host(&c, (char *[]){"--workers", "1", "--room", "beside=tests/scenes/sandbox.json",
+                                "--room", of.room, "--module", of.module, NULL});
+    load_trap(&of);
+    serving_read_text(c.ready, text, sizeof text);
+    uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
+    carom_client *client = serving_play_in("trap", cm_module_find("failing"), port);
+    for (int i = 0; i < 600000 && carom_client_get_state(client) != CAROM_CLIENT_IDLE; i++) {
+        carom_client_update(client, cm_now_us());
+        if (carom_client_get_state(client) == CAROM_CLIENT_PLAYING) {
+            cr_assert_eq(carom_client_set_input(client, &(uint8_t){1}, 1), CAROM_OK);
+        }
+        usleep(1000);
+    }
+    cr_expect_eq(carom_client_get_reason(client), CAROM_REASON_MATCH_CUT, "%s",
+                 carom_reason_text(carom_client_get_reason(client)));
+    cr_expect_eq(serving_read_log(c.err, "module failed", "room", text), 3);
+    cr_expect_eq(serving_read_log(c.err, "match cut", "reason", text), 1);
+    carom_client_destroy(client);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
+
 Test(workers, a_module_that_crashes_is_hosted_no_more_at_the_third_time)
 {
     fails(true, "Segmentation fault");

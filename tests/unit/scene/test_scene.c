@@ -309,3 +309,37 @@ Test(scene, joint_keys_reach_the_world)
     free(memory);
     cm_scene_free(scene);
 }
+
+// A room's numbers are those of the record too, which has the packed scene.
+Test(scene, changed_numbers_are_packed)
+{
+    static const char *const texts[] = {
+        "{\"carom\": 1}",
+        "{\"carom\": 1, \"tick_rate\": 60, \"limits\": {\"bodies\": 100}}",
+    };
+    const cm_scene_change change = {.tick_rate = 30,
+                                    .limits = {.bodies = 70, .shapes = 71, .contacts = 900},
+                                    .sync_inputs = true};
+    for (size_t i = 0; i < 2; i++) {
+        cm_scene *scene = parse(texts[i]), *changed, *again;
+        cr_assert_eq(cm_scene_changed(scene, &change, &changed, NULL), CAROM_OK);
+        size_t size = cm_scene_packed_size(changed);
+        uint8_t *bytes = malloc(size);
+        cm_scene_pack(changed, bytes);
+        cr_assert_eq(cm_scene_unpack(bytes, size, NULL, &again, NULL), CAROM_OK);
+        carom_world_def def;
+        cm_scene_replication replication;
+        cm_scene_world_def(again, &def);
+        cm_scene_replication_get(again, &replication);
+        cr_assert_eq(def.tick_rate, 30u);
+        cr_assert_eq(def.limits.bodies, 70u);
+        cr_assert_eq(def.limits.shapes, 71u);
+        cr_assert_eq(def.limits.joints, 64u);
+        cr_assert_eq(def.limits.contacts, 900u);
+        cr_assert(replication.sync_inputs);
+        free(bytes);
+        cm_scene_free(again);
+        cm_scene_free(changed);
+        cm_scene_free(scene);
+    }
+}
