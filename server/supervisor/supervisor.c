@@ -369,6 +369,7 @@ static void look(void *user, cm_metrics_server *server, cm_metrics_worker *worke
     for (uint32_t i = 0; i < s->refused.count; i++) {
         refused += s->refused.rows[i].faults >= CM_QUARANTINE_FAULTS;
     }
+    takes = takes && (s->directory.count > 0 || s->base->rooms.on_demand != NULL);
     server->values[CM_SERVER_HAS_READY] = s->ready && !s->draining && s->end_us == 0 && takes;
     server->values[CM_SERVER_HAS_DRAINING] = s->draining;
     server->values[CM_SERVER_HAS_BANS] = s->bans.count + s->banned_addresses.count;

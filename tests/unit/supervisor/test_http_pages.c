@@ -318,6 +318,21 @@ Test(http_pages, a_worker_that_dies_is_seen)
     cr_expect_eq(end(&c), 0);
 }
 
+// It lives, and a room may be opened again: but there is none to come into.
+Test(http_pages, a_server_without_rooms_is_healthy_but_not_ready)
+{
+    serving c;
+    start(&c, "2");
+    expect_health(&c, "/readyz", 200);
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"a\"}"),
+                     "{\"done\":\"close\"}\n");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"close\",\"room\":\"b\"}"),
+                     "{\"done\":\"close\"}\n");
+    expect_health(&c, "/readyz", 503);
+    expect_health(&c, "/healthz", 200);
+    cr_expect_eq(end(&c), 0);
+}
+
 // Of a drain that waits for its verification.
 Test(http_pages, a_server_that_drains_is_neither_healthy_nor_ready)
 {
