@@ -26,26 +26,26 @@ static int help_of(const char *name)
 
 static int run_command(int argc, char **argv)
 {
-    const char *name = NULL;
+    const char *names[2]; // a command, and a word of its own: the page is the command's
     uint32_t count = 0;
     bool man = false, completion = false;
     const cm_option options[] = {
         {.name = "man", .kind = CM_OPTION_FLAG, .value = &man},
         {.name = "completion", .kind = CM_OPTION_FLAG, .value = &completion},
     };
-    int status = cm_cli_options(argc, argv, options, 2, &name, 1, &count);
+    int status = cm_cli_options(argc, argv, options, 2, names, 2, &count);
     if (status != CM_STATUS_DONE) {
         return status;
     }
-    if (count + man + completion > 1) {
+    if ((count > 0) + man + completion > 1) {
         return cm_cli_usage("help: expected a command, --man or --completion, one of them");
     }
     if (man || completion) {
         (man ? cm_manual_print : cm_completion_print)(stdout);
         return cm_cli_finish(CM_STATUS_DONE);
     }
-    if (count == 1) {
-        return help_of(name);
+    if (count > 0) {
+        return help_of(names[0]);
     }
     printf("carom: multiplayer physics matches, deterministic and recorded\n\n"
            "usage: carom COMMAND [arguments]\n\n");

@@ -22,6 +22,7 @@ typedef struct plot_options {
     const char *at, *trace, *solver, *body, *inputs, *db, *out, *view, *arrows, *names;
     int64_t ticks, grid;
     bool has_ticks;
+    cm_option_texts modules;
 } plot_options;
 
 typedef struct plot {
@@ -50,6 +51,7 @@ static int read_options(int argc, char **argv, plot_options *o)
         {"grid", CM_OPTION_INT, &o->grid, 2, 41, NULL, NULL},
         {"inputs", CM_OPTION_TEXT, &o->inputs, 0, 0, NULL, NULL},
         {"db", CM_OPTION_TEXT, &o->db, 0, 0, NULL, NULL},
+        {"module", CM_OPTION_TEXTS, &o->modules, 0, 0, NULL, NULL},
         {"out", CM_OPTION_TEXT, &o->out, 0, 0, NULL, NULL},
     };
     int status = cm_cli_options(argc, argv, options, sizeof options / sizeof options[0], o->scenes,
@@ -161,6 +163,10 @@ static int settle_request(plot *p)
 
 static int load_scenes(plot *p)
 {
+    int loaded = cm_cli_load_modules(&p->options.modules);
+    if (loaded != CM_STATUS_DONE) {
+        return loaded;
+    }
     for (uint32_t i = 0; i < p->options.scene_count; i++) {
         const char *name = p->options.scenes[i];
         int status = cm_cli_load_scene(name, p->options.db, p->solvers[0], &p->scenes[i]);
@@ -338,6 +344,7 @@ const cm_command cm_plot_command = {
     "  --inputs FILE        as for carom sim\n"
     "  --out FILE           instead of stdout\n"
     "  --db FILE            SCENE is a name in this database\n"
+    "  --module FILE.so     a game module that the scene may name; may be repeated\n"
     "\n"
     "The same input gives the same bytes, but for the chart of costs.\n",
     NULL};

@@ -34,13 +34,18 @@ const cm_command *cm_command_find(const char *name)
     return strcmp(cm_worker_command.name, name) == 0 ? &cm_worker_command : NULL;
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int cm_cli_run(int argc, char **argv)
 {
     if (argc < 2) {
         return cm_cli_usage("no command given, see 'carom help'");
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+    if (is_help(name)) {
         name = "help";
     } else if (strcmp(name, "--version") == 0) {
         name = "version";
@@ -49,7 +54,8 @@ int cm_cli_run(int argc, char **argv)
     if (command == NULL) {
         return cm_cli_usage("unknown command '%s', see 'carom help'", name);
     }
-    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+    // What a command's own words do stands on its page: `carom match diff --help`.
+    if (argc > 2 && is_help(argv[argc > 3 && argv[2][0] != '-' ? 3 : 2])) {
         cm_cli_print_help(stdout, command);
         return cm_cli_finish(CM_STATUS_DONE);
     }

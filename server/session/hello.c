@@ -195,7 +195,7 @@ static bool join(cm_clients *clients, cm_client *client, const cm_control *hello
                                                         .name = session->name,
                                                         .address = address});
     cm_clients_log(clients, client, CM_LOG_INFO, "player joined", CM_U("player", player),
-                   CM_X("client", who.client_id), CM_T("name", session->name),
+                   CM_D("client_id", who.client_id), CM_T("name", session->name),
                    CM_U("tick", session->join_tick));
     return true;
 }

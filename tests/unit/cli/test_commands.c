@@ -93,8 +93,8 @@ Test(commands, help_and_version)
         cr_expect_eq(result.status, 0, "%s", row->name);
         snprintf(text, sizeof text, "usage: carom %s", row->name);
         cr_expect_not_null(strstr(result.out, text), "%s", row->name);
-        const char *const spellings[] = {"%s --help", "%s -h"};
-        for (int k = 0; k < 2; k++) {
+        const char *const spellings[] = {"%s --help", "%s -h", "%s word --help", "help %s word"};
+        for (int k = 0; k < 4; k++) {
             static char page[sizeof result.out];
             strcpy(page, result.out);
             snprintf(text, sizeof text, spellings[k], row->name);

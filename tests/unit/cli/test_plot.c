@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/cli/command.h"
+#include "tests/unit/node/serving.h"
 
 static command_result result, second;
 static char folder[64];
@@ -41,7 +42,7 @@ static void put_scene(const char *name, const char *json)
 // `carom plot FOLDER/scene REST`.
 static void plot(const char *scene, const char *rest, command_result *into)
 {
-    char command[512];
+    char command[1024];
     snprintf(command, sizeof command, "plot %s/%s %s", folder, scene, rest);
     run_command(command, into);
 }
@@ -572,4 +573,20 @@ Test(plot, what_is_wrong_is_said)
                        result.err);
     run_command("plot", &result);
     cr_expect_eq(result.status, 2);
+}
+
+// A scene with a game's rules is drawn with them, where their file is given.
+Test(plot, the_rules_of_a_scene_come_from_a_file)
+{
+    char module[512], rest[600];
+    put_scene("game.json", "{\"carom\": 1, \"module\": \"counter\", \"bodies\": [{\"shapes\": "
+                           "[{\"sphere\": {\"radius\": 1}}]}]}");
+    plot("game.json", "--at 0", &result);
+    cr_expect_eq(result.status, 2);
+    cr_expect_not_null(strstr(result.err, "no module 'counter' is built in or loaded, expected "));
+    serving_find_module("counter", module, sizeof module);
+    snprintf(rest, sizeof rest, "--at 0 --module %s", module);
+    plot("game.json", rest, &result);
+    cr_expect_eq(result.status, 0, "%s", result.err);
+    assert_xml(result.out);
 }
