@@ -322,6 +322,10 @@ install: all
 	sed 's|/usr/local|$(PREFIX)|g' deploy/carom.service >$(DESTDIR)$(PREFIX)/share/carom/carom.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/carom/pictures shared/scene/pictures/*.svg
 	install -m 644 shared/scene/SCENE.md proto/scene.proto proto/control.proto proto/PROTOCOL.md server/record/format/MATCH_FILE.md server/record/format/EXPORT_FILE.md client-sdk/GUIDE.md deploy/OPERATE.md $(DESTDIR)$(PREFIX)/share/carom/
+	@# What a page names beside it is beside it; of other pages of the sources the words stay.
+	sed -i -E 's#\]\((\.\./)+[^)]*/(GUIDE|SCENE|OPERATE|PROTOCOL|MATCH_FILE|EXPORT_FILE)\.md#](\2.md#g; s#\[([^]]*)\]\(\.\./[^)]*\)#\1#g' \
+	  $(DESTDIR)$(PREFIX)/share/carom/*.md
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/carom/examples $(wildcard client-sdk/examples/*.c client-sdk/examples/*.json client-sdk/examples/*.py)
 	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -m 644 $(EXAMPLE_SRCS) $(wildcard client-sdk/examples/*.json) $(DESTDIR)$(PREFIX)/share/carom/examples/

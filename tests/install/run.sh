@@ -155,6 +155,11 @@ check $? "carom-sim links one library: $flags"
 "$cc" -std=c17 $warn tests/install/sim.c $flags -o "$dir/sim" && "$dir/sim"
 check $? "a program with libcarom_sim and nothing else"
 
+# Each link of an installed page leads to a file beside it.
+dead=$(cd "$root/share/carom" && grep -oE '\]\([^)#:]+' ./*.md | sed 's/:](/ /' | while read -r page link; do [ -e "$link" ] || echo "$page: $link"; done)
+[ -z "$dead" ]
+check $? "links of installed pages: $dead"
+
 # A game of one's own, from nothing: written, built, checked, tried, hosted, played, verified. With
 # cmake, where it is there, the module is of the same source.
 # GUIDE.md's first commands, as they stand there but for the name.
