@@ -54,7 +54,7 @@ int cm_cli_run(int argc, char **argv)
     if (command == NULL) {
         return cm_cli_usage("unknown command '%s', see 'carom help'", name);
     }
-    // What a command's own words do stands on its page: `carom match diff --help`.
+    // Its page has its own words too: `carom match diff --help`.
     if (argc > 2 && is_help(argv[argc > 3 && argv[2][0] != '-' ? 3 : 2])) {
         cm_cli_print_help(stdout, command);
         return cm_cli_finish(CM_STATUS_DONE);
