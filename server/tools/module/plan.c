@@ -58,6 +58,12 @@ static void add_event(maker *m, cm_plan_tick *tick, uint32_t type, uint32_t play
                              .size = size};
 }
 
+// The slot is a bot's, where the module has one.
+static bool is_played(const carom_game *game, uint32_t player)
+{
+    return player % 2 == 0 && cm_game_module(game)->bot != NULL;
+}
+
 static void draw_event(maker *m, cm_plan_tick *tick)
 {
     uint32_t player = draw_player(m);
@@ -65,7 +71,7 @@ static void draw_event(maker *m, cm_plan_tick *tick)
         add_event(m, tick, CM_EVENT_JOIN, player, draw_size(m, CAROM_USER_DATA_MAX));
         m->present |= UINT64_C(1) << player;
         m->plan->joins++;
-    } else if (draw(m, 3) == 0) {
+    } else if (draw(m, is_played(m->game, player) ? 60 : 3) == 0) {
         add_event(m, tick, CM_EVENT_LEAVE, player, 0);
         m->present &= ~(UINT64_C(1) << player);
         m->plan->leaves++;
@@ -154,9 +160,32 @@ bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan
     return true;
 }
 
-cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick)
+// False: random inputs play the slot, as where the bot gives one that is refused.
+static bool play_bot(const carom_game *game, uint32_t player, uint32_t tick, uint8_t *bytes)
+{
+    cm_rng rng;
+    cm_pointer_reason reason;
+    cm_rng_seed(&rng, (uint64_t)tick << 8 | player);
+    return is_played(game, player) && cm_game_bot(game, player, cm_rng_next(&rng), bytes) &&
+           cm_game_check_input(game, bytes, &reason) == CM_INPUT_GOOD;
+}
+
+cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick, const carom_game *game,
+                            carom_player_input *inputs)
 {
     const cm_plan_tick *t = &plan->ticks[tick];
-    cm_tick_input input = {t->events, t->event_count, t->inputs, t->input_count};
+    uint32_t count = 0, at = 0;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        bool drawn = at < t->input_count && t->inputs[at].player == player;
+        carom_player_input *input = &inputs[count];
+        input->player = player;
+        if (play_bot(game, player, tick, input->bytes)) {
+            count++;
+        } else if (drawn) {
+            inputs[count++] = t->inputs[at];
+        }
+        at += drawn;
+    }
+    cm_tick_input input = {t->events, t->event_count, inputs, count};
     return input;
 }

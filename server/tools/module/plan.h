@@ -25,7 +25,10 @@ typedef struct cm_plan {
 
 // The game is asked which inputs it takes, and not changed. False: out of memory.
 bool cm_plan_make(const carom_game *game, uint64_t seed, uint32_t ticks, cm_plan *plan);
-// The game's input for the step from tick `tick` to `tick` + 1.
-cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick);
+// The game's input for the step from tick `tick` to `tick` + 1. Where the module has a bot, it
+// plays the even slots, from the game as it stands: random inputs alone rarely come to where rules
+// count. `inputs` has room for CAROM_PLAYERS_MAX; the result points into it and into the plan.
+cm_tick_input cm_plan_input(const cm_plan *plan, uint32_t tick, const carom_game *game,
+                            carom_player_input *inputs);
 
 #endif

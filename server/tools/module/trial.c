@@ -191,10 +191,11 @@ __attribute__((noinline)) static bool make_tick(trial *t, carom_game *game, uint
                                                 uint8_t fill)
 {
     const struct itimerval limit = {.it_value = {.tv_sec = CM_TRIAL_CPU_S}};
-    cm_tick_input input = cm_plan_input(&t->plan, tick);
+    carom_player_input inputs[CAROM_PLAYERS_MAX];
     cm_monitor *monitor = &t->monitors[game != t->game];
     setitimer(ITIMER_VIRTUAL, &limit, NULL); // its signal ends the process
     cm_monitor_begin_tick(monitor, fill);
+    cm_tick_input input = cm_plan_input(&t->plan, tick, game, inputs);
     cm_monitor_fill_stack(STACK_BYTES, fill);
     uint64_t begin = cpu_ns();
     cm_game_tick(game, &input);
