@@ -164,7 +164,7 @@ Test(client_bumps, within_a_tolerance_are_told_once)
     cr_expect_gt(without, 20, "a LAN alone does not make them agree");
     play(&lan, true);
     cr_expect_gt(told.moved, 20);
-    cr_expect_lt(4 * told.cancelled, without, "%u of %u", told.cancelled, without);
+    cr_expect_lt(3 * told.cancelled, without, "%u of %u", told.cancelled, without);
     play(&r60, false);
     without = told.cancelled;
     play(&r60, true);

@@ -106,7 +106,7 @@ static float card_house(bool sleep)
         }
         y += height + 2.0f * t;
     }
-    float way = drift(&rig, sleep, SECOND);
+    float way = drift(&rig, sleep, 2 * SECOND);
     uint32_t top = carom_world_body_slots(rig.world) - 1;
     float high = cm_rig_get(&rig, carom_world_body_at(rig.world, top)).position.y;
     cr_assert_float_eq(high, y - 2.0f * t - 0.5f * height, 0.02f, "%g", (double)high);
