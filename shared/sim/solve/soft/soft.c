@@ -144,11 +144,12 @@ static float presumed_load(const carom_world *world, const cm_scratch *scratch, 
     return columns > 0.0f ? cm_length(world->state.gravity) * mass / columns : 0.0f;
 }
 
-// The normal force of a contact in the last tick, N.
-static float last_load(const cm_soft *soft, const cm_soft_point *old, const cm_contact_match *match)
+// The normal force of a contact in the last tick, N: a match names points beyond its own too.
+static float last_load(const cm_soft *soft, const cm_soft_point *old, const cm_contact_match *match,
+                       uint32_t count)
 {
     float sum = 0.0f;
-    for (uint32_t k = 0; match->row != CM_NONE && k < CM_MANIFOLD_MAX; k++) {
+    for (uint32_t k = 0; match->row != CM_NONE && k < count; k++) {
         if (match->point[k] != CM_NO_POINT) {
             sum += old[match->first_point + match->point[k]].normal_impulse;
         }
@@ -172,7 +173,8 @@ static float asked_by_face(const carom_world *world, const cm_scratch *scratch, 
     float thickness = 2.0f * cm_min(shape_a->inner_radius, shape_b->inner_radius);
     float a = soft->states[m->body_a].mass, b = soft->states[m->body_b].mass, light = cm_min(a, b);
     float ratio = cm_max(cm_max(a, b) / (light * STACK_HEIGHT), 1.0f);
-    float load = last_load(soft, cm_old_rows(world, CM_SECTION_soft_point), &scratch->matches[row]);
+    float load = last_load(soft, cm_old_rows(world, CM_SECTION_soft_point), &scratch->matches[row],
+                           m->point_count);
     load = cm_max(load, presumed);
     return cm_max(cm_length(world->state.gravity) * ratio / size,
                   load / (light * PRESSED_HEIGHT * thickness));
