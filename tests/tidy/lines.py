@@ -66,10 +66,6 @@ def read_budgets(text):
 
 
 def check(lines, budgets, problems):
-    """`total` rows hold a kind as a whole."""
-    lines = dict(lines)
-    for kind in ("product", "tables", "tests"):
-        lines[(kind, "total")] = sum(n for (k, f), n in lines.items() if k == kind)
     for key, there in sorted(lines.items()):
         most = budgets.get(key)
         if most is None and there > NEW_FOLDER:
@@ -88,11 +84,12 @@ def main():
     print(f"{'lines':>8} {'budget':>8}")
     for kind in ("product", "tables", "tests"):
         rows = sorted((folder, n) for (k, folder), n in lines.items() if k == kind)
-        for folder, n in rows + [("total", sum(n for _, n in rows))]:
+        for folder, n in rows:
             most = budgets.get((kind, folder), 0)
             print(f"{n:8} {most:8}  {kind}  {folder}")
             need = -(-n // 100) * 100
             kept.append(f"{kind:8} {folder:32} {min(most, need) if most else need}")
+        print(f"{sum(n for _, n in rows):8} {sum(most for (k, _), most in budgets.items() if k == kind):8}  {kind}  total")
     if write:
         with open(BUDGETS, "w", encoding="utf-8") as file:
             file.write("\n".join(kept) + "\n")
