@@ -18,6 +18,7 @@ carom=$folder/carom
 # those in which the others fall asleep
 runs=("A_pyramid20 60" "B0_towers1000 60" "B_pile1000 120" "C_mixed1000 120" "D_chains100x20 60"
     "F_pyramid60 20" "games/sleepers 3000" "games/coins 30" "games/hulls_in_a_pit 59"
+    "games/bridge 60" "games/load_hinges 60" "games/ragdolls 60"
     "queries 60")
 compiler=$(readelf -p .comment "$carom" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' | sort -u | paste -sd';')
 

@@ -173,18 +173,28 @@ static void run(cm_soft *soft, cm_soft_kind kind, const cm_soft_span *span)
     soft->passes->run[kind](soft, span->colored, span->end);
 }
 
+// A tree that has a lane for itself alone is solved in it alone.
+static void run_trees(cm_soft *soft, cm_soft_kind kind)
+{
+    const cm_soft_span *span = &soft->joints->tree_span;
+    for (uint32_t i = span->loose; i < span->end; i += soft->joints->rows[i].who.steps) {
+        const cm_soft_members *who = &soft->joints->rows[i].who;
+        const cm_soft_passes *passes = who->lanes == 1 ? soft->single : soft->passes;
+        passes->run[kind](soft, i, i + who->steps);
+    }
+}
+
 void cm_soft_warm_start_joints(cm_soft *soft)
 {
     run(soft, CM_SOFT_BALL_WARM, &soft->joints->ball_span);
     run(soft, CM_SOFT_ROW_WARM, &soft->joints->row_span);
-    run(soft, CM_SOFT_ROW_WARM, &soft->joints->tree_span);
 }
 
 void cm_soft_solve_joints(cm_soft *soft, bool relax)
 {
     run(soft, relax ? CM_SOFT_BALL_RELAX : CM_SOFT_BALL_SOLVE, &soft->joints->ball_span);
     run(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE, &soft->joints->row_span);
-    run(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE, &soft->joints->tree_span);
+    run_trees(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE);
 }
 
 void cm_soft_store_joints(carom_world *world, const cm_soft *soft)

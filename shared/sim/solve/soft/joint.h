@@ -34,7 +34,8 @@ typedef struct cm_soft_members {
     uint32_t guarded;                            // lanes not used, or with a body not pushed
     uint32_t steps;                              // of a path's or tree's first group: its groups
     uint32_t leads; // 1: no other path of its kind is solved before it at its bodies
-    uint32_t pad[3];
+    uint32_t lanes; // that are used: the first ones
+    uint32_t pad[2];
     uint8_t bridge[CM_SOFT_LANES], bounded[CM_SOFT_LANES];
     uint8_t flipped[CM_SOFT_LANES]; // 1: a and b are the joint's b and a
 } cm_soft_members;
@@ -239,8 +240,9 @@ void cm_soft_store_balls(carom_world *world, const cm_soft *soft);
 
 // row.c: the others.
 void cm_soft_pack_rows(cm_soft *soft);
-// Rows of a group at its poses.
-void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made made);
+// Rows of a group at its poses, in the lanes that are used and those up to a multiple of `width`.
+void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, uint32_t width,
+                       cm_soft_made made);
 void cm_soft_store_rows(carom_world *world, const cm_soft *soft);
 
 // Of a set of bodies: each leads to its parent, the root to itself.

@@ -20,6 +20,12 @@ _Static_assert(offsetof(cm_joint_row, error) == 36 && offsetof(cm_joint_row, vel
 #define JOINT_PUSH_SPEED 40.0f   // m/s, rad/s: the most that a block's error is corrected at
 #define JOINT_RELAX      1.4f    // of what ends a relative velocity; from 2 on it grows
 
+// Returns true if lanes of a group of rows from `at` on are used.
+static inline bool lanes_go_on(const cm_soft_rows *g, uint32_t at)
+{
+    return at < CM_SOFT_LANES && at < g->who.lanes;
+}
+
 static inline void gather_members(const cm_soft *soft, const cm_soft_members *who, uint32_t at,
                                   speeds *s)
 {
@@ -433,11 +439,11 @@ static inline void turn_bodies(cm_soft_rows *g, uint32_t first, uint32_t at)
 static inline void make_rows(const cm_soft *soft, cm_soft_rows *g, uint32_t first)
 {
     cm_soft_made made;
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
         row_pose(soft, g, at);
     }
-    cm_soft_make_rows(soft, g, made);
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    cm_soft_make_rows(soft, g, CM_LANES, made);
+    for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
         turn_rows(made, g, first, at);
         turn_bodies(g, first, at);
     }
@@ -473,7 +479,7 @@ static void row_warm(cm_soft *soft, uint32_t first, uint32_t end)
         if (!g->made || g->singles > 0) {
             make_rows(soft, g, 0);
         }
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
             row_warm_lanes(soft, g, at);
         }
     }
@@ -571,13 +577,14 @@ static inline void row_solve_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at, 
 static void row_solve(cm_soft *soft, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        if (soft->joints->rows[i].whole) {
-            tree_solve(soft, &soft->joints->rows[i], false);
-            i += soft->joints->rows[i].who.steps - 1;
+        cm_soft_rows *g = &soft->joints->rows[i];
+        if (g->whole) {
+            tree_solve(soft, g, false);
+            i += g->who.steps - 1;
             continue;
         }
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
-            row_solve_lanes(soft, &soft->joints->rows[i], at, false);
+        for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
+            row_solve_lanes(soft, g, at, false);
         }
     }
 }
@@ -594,7 +601,7 @@ static void row_relax(cm_soft *soft, uint32_t first, uint32_t end)
         if (g->block > 0) {
             make_rows(soft, g, g->singles);
         }
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
             row_solve_lanes(soft, g, at, true);
         }
     }

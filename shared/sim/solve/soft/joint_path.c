@@ -196,6 +196,7 @@ static void put_member(const cm_soft_joints *joints, const cm_soft_path *path, u
     flipped = plain ? flipped : link->flipped;
     who->guarded -= link->pushed_a & link->pushed_b;
     who->slot[lane] = link->slot;
+    who->lanes = lane + 1;
     who->a[lane] = turned ? link->b : link->a;
     who->b[lane] = turned ? link->a : link->b;
     who->flipped[lane] = flipped;

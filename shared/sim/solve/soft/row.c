@@ -143,11 +143,12 @@ void cm_soft_pack_rows(cm_soft *soft)
 
 // Rows of a substep ------------------------------------------------------------------------------
 
-void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, cm_soft_made made)
+void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, uint32_t width,
+                       cm_soft_made made)
 {
     uint32_t count = g->singles + g->block;
-    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
-        if (g->who.slot[lane] == CM_NONE) {
+    for (uint32_t lane = 0; lane < g->who.lanes || lane % width != 0; lane++) {
+        if (lane >= g->who.lanes) {
             memset(made[lane], 0, count * sizeof made[lane][0]);
             continue;
         }

@@ -108,7 +108,7 @@ static bool begin_tree(cm_soft *soft, cm_soft_rows *tree, bool relax)
     memset(tree->feasible, 0, sizeof tree->feasible);
     memset(tree->changed, 0, sizeof tree->changed);
     for (uint32_t i = 0; i < tree->who.steps; i++) {
-        for (uint32_t at = 0; tree[i].singles > 0 && at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; tree[i].singles > 0 && lanes_go_on(tree, at); at += CM_LANES) {
             begin_singles(soft, &tree[i], tree, at, relax);
         }
     }
@@ -238,13 +238,13 @@ static bool clamp_tree(cm_soft *soft, cm_soft_rows *tree, bool relax, uint32_t r
         tree->step[lane] = 1.0f;
     }
     for (uint32_t i = 0; i < tree->who.steps; i++) {
-        for (uint32_t at = 0; tree[i].singles > 0 && at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; tree[i].singles > 0 && lanes_go_on(tree, at); at += CM_LANES) {
             step_singles(&tree[i], tree, at);
         }
     }
     step_back(soft, tree);
     for (uint32_t i = 0; i < tree->who.steps; i++) {
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
             clamp_group(soft, &tree[i], tree, at, relax, round + 2 > TREE_ROUNDS);
         }
     }

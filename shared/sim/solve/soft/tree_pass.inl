@@ -273,7 +273,7 @@ static void make_tree(cm_soft *soft, cm_soft_rows *tree)
     for (uint32_t i = 0; i < tree->who.steps; i++) {
         make_rows(soft, &tree[i], 0);
         for (uint32_t k = 0; k < tree[i].singles; k++) {
-            for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+            for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
                 yield_single(&tree[i], k, at);
             }
         }
@@ -282,11 +282,11 @@ static void make_tree(cm_soft *soft, cm_soft_rows *tree)
 
 static void factor_tree(cm_soft *soft, cm_soft_rows *tree)
 {
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
         limbs_respond(soft, tree, at);
     }
     for (uint32_t i = 0; i < tree->who.steps; i++) {
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
             FOR_BLOCK(tree_factor, soft, &tree[i], at);
         }
     }
@@ -296,7 +296,7 @@ static void factor_tree(cm_soft *soft, cm_soft_rows *tree)
 // Solves for what the rows want, less what they have; after the first round in live lanes alone.
 static void tree_round(cm_soft *soft, cm_soft_rows *tree, bool relax, uint32_t round)
 {
-    for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+    for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
         limbs_move(soft, tree, at);
         for (uint32_t i = 0; i < tree->who.steps; i++) {
             FOR_BLOCK(tree_eliminate, soft, &tree[i], at, relax, round);
@@ -323,7 +323,7 @@ static void tree_solve(cm_soft *soft, cm_soft_rows *tree, bool relax)
         tree_round(soft, tree, relax, round);
     }
     for (uint32_t i = 0; relax && i < tree->who.steps; i++) {
-        for (uint32_t at = 0; at < CM_SOFT_LANES; at += CM_LANES) {
+        for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
             sum_rows(&tree[i], at);
         }
     }
