@@ -217,7 +217,7 @@ test-unit: $(OUT)/unit $(OUT)/carom
 # Unit tests that take few seeds in `make test`, with all of theirs (tests/unit/counts.h).
 .PHONY: check-counts
 check-counts: $(OUT)/unit
-	CAROM_TEST_COUNTS=full $(OUT)/unit --jobs $$(nproc) --filter '@(disk|catalogue|query|query_truth|joint_fuzz|volume_law|volume_scenes|proof|rollback_solvers|impulse_rest|replay|bench_scenes|exact|lanes|race|ball|rollback)/*'
+	CAROM_TEST_COUNTS=full $(OUT)/unit --jobs $$(nproc) --filter '@(disk|catalogue|query|query_truth|joint_fuzz|volume_law|volume_scenes|proof|rollback_solvers|impulse_rest|replay|bench_scenes|exact|lanes|race|ball|billiards|rollback)/*'
 
 # The laws of mechanics, a file each: few cases of each, or all that SEED draws.
 .PHONY: test-physics check-physics

@@ -710,7 +710,7 @@ const cm_command cm_bench_command = {
     "against the one 6 older and those before it; microseconds of CPU time, of each frame the shortest of\n"
     "--runs (" CM_HELP(CODEC_RUNS) "), their median and mean; lossy_…: 5% of packets lost, each coded against what arrived.\n"
     "feel: what clients draw, against the server's final state, in virtual time: GAME is alone, pushball,\n"
-    "crowd, ball, race (the examples, by their bots), pressing or pressing_again (all by default), a condition\n"
+    "crowd, ball, billiards, race (the examples, by their bots), pressing or pressing_again (all by default), a condition\n"
     "perfect, r60 (30+-5 ms and 1% loss each way), r200, r300, asym (150 ms up, 50 down), burst, blackout250, blackout2000, step or mobile (all). --seconds count (" CM_HELP(FEEL_S) "), after six; of\n"
     "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
     "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers;\n"

@@ -144,7 +144,7 @@ for game in "$root"/share/carom/examples/*/; do
     check $? "$game is sound: $(tail -1 "$dir/log.txt")"
     (make -s -C "$dir/$game" CC="$cc" CAROM="$carom" match PLAY=8 >"$dir/$game.txt" 2>&1; echo "status $?" >>"$dir/$game.txt") &
 done
-[ "$games" = ' ball race' ]
+[ "$games" = ' ball billiards race' ]
 check $? "the games are there:$games"
 
 # The world alone: nothing else is linked, and the flags name nothing else.

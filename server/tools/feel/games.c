@@ -40,7 +40,7 @@ static const char push_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]")
 
 static const char press_scene[] = GROUND("[[-64,-16,-64],[64,48,64]]") WALLS("12") "]}";
 
-#include "game_scenes.inc" // ball_scene, race_scene, volume_six_blocks_pointer_scene
+#include "game_scenes.inc" // ball_scene, billiards_scene, race_scene, volume_six_blocks_pointer_scene
 
 const char *const cm_feel_hand_scene = volume_six_blocks_pointer_scene;
 
@@ -150,13 +150,14 @@ static void play_press_again(cm_feel_player *p, double time_s, const carom_clien
     p->x = p->away ? 0.0f : p->x;
 }
 
-extern const carom_module carom_module_ball, carom_module_race;
+extern const carom_module carom_module_ball, carom_module_billiards, carom_module_race;
 
 const cm_feel_game cm_feel_games[] = {
     {"alone", plane_scene, NULL, 1, play_alone},
     {"pushball", push_scene, NULL, 2, play_push},
     {"crowd", crowd_scene, NULL, 8, play_crowd},
     {"ball", ball_scene, &carom_module_ball, 8, NULL},
+    {"billiards", billiards_scene, &carom_module_billiards, 2, NULL},
     {"race", race_scene, &carom_module_race, 4, NULL},
     {"pressing", press_scene, NULL, 2, play_press},
     {"pressing_again", press_scene, NULL, 2, play_press_again},

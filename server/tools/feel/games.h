@@ -29,7 +29,8 @@ typedef struct cm_feel_game {
 } cm_feel_game;
 
 extern const cm_feel_game cm_feel_games[]; // ends with a NULL name
-#define CM_FEEL_GAME_NAMES "alone, pushball, crowd, ball, race, pressing or pressing_again"
+#define CM_FEEL_GAME_NAMES                                                                         \
+    "alone, pushball, crowd, ball, billiards, race, pressing or pressing_again"
 const cm_feel_game *cm_feel_game_find(const char *name);
 
 extern const char *const cm_feel_hand_scene; // of hand.h; JSON
