@@ -430,7 +430,7 @@ static void receive(carom_client *client)
             if (event.kind == CM_SEND_CONTROL) {
                 cm_client_control(client, event.bytes, event.size);
             } else {
-                cm_client_view(client, event.bytes, event.size);
+                cm_client_packet(client, event.bytes, event.size);
             }
             break;
         case CM_TRANSPORT_MALFORMED:
@@ -636,7 +636,9 @@ carom_result carom_client_send_unreliable(carom_client *client, const void *byte
     if (client->state != CAROM_CLIENT_PLAYING || client->mirror == NULL || client->leaving) {
         return CAROM_ERROR_STATE;
     }
-    size_t whole = cm_message_packet_write(client->mirror->epoch, bytes, size, packet);
+    const cm_message_packet message = {
+        .epoch = client->mirror->epoch, .bytes = bytes, .size = size};
+    size_t whole = cm_message_packet_write(CM_PACKET_MESSAGE, &message, packet);
     bool sent = cm_transport_send(client->link, CM_CONNECTION_ONLY, CM_SEND_PACKET, packet, whole);
     return sent ? CAROM_OK : CAROM_ERROR_IO;
 }

@@ -7,6 +7,7 @@
 #include "shared/wire/confirmed.h"
 #include "shared/wire/events.h"
 #include "shared/wire/input_relay.h"
+#include "shared/wire/message_packet.h"
 
 #define RELAY_BACK 8u // ticks of the other players that a view tells: nothing is lost
 
@@ -179,6 +180,23 @@ static bool answer(carom_local *local)
     return changed;
 }
 
+static void send_message(cm_local_link *link, const cm_game_message *message, uint64_t tick)
+{
+    if (message->unreliable) {
+        uint8_t packet[CM_MESSAGE_PACKET];
+        const cm_message_packet told = {
+            .epoch = 1, .tick = (uint32_t)tick, .bytes = message->bytes, .size = message->size};
+        const cm_local_parcel head = {.type = CM_TRANSPORT_RECEIVED, .kind = CM_SEND_PACKET};
+        (void)cm_local_put(&link->inbox, &link->allocator, &head, packet,
+                           cm_message_packet_write(CM_PACKET_TOLD, &told, packet)); // else lost
+        return;
+    }
+    const cm_control control = {
+        .type = CM_CONTROL_GAME_MESSAGE, .tick = tick, .payload = {message->bytes, message->size}};
+    cm_local_send(link, &control);
+    link->messages++;
+}
+
 static void send_messages(carom_local *local)
 {
     uint8_t rows[CM_EVENTS_BYTES_MAX];
@@ -193,11 +211,7 @@ static void send_messages(carom_local *local)
         }
         for (uint32_t k = 0; k < count; k++) {
             if (messages[k].player == i) {
-                const cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
-                                            .tick = tick,
-                                            .payload = {messages[k].bytes, messages[k].size}};
-                cm_local_send(link, &control);
-                link->messages++;
+                send_message(link, &messages[k], tick);
             }
         }
         if (event_count > 0) {

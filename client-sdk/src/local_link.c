@@ -139,13 +139,11 @@ static bool send_bytes(cm_transport *transport, cm_connection_id connection, cm_
     if (link->local == NULL || link->state == CM_LOCAL_GONE) {
         return false;
     }
-    const uint8_t *message;
-    size_t message_size;
-    uint8_t epoch;
+    cm_message_packet message;
     link->status.bytes_out += size;
     if (kind == CM_SEND_PACKET && link->state == CM_LOCAL_PLAYS &&
-        cm_message_packet_read(bytes, size, &epoch, &message, &message_size) == CM_PACKET_OK) {
-        push_event(link, CM_EVENT_MESSAGE, (cm_bytes){message, message_size});
+        cm_message_packet_read(CM_PACKET_MESSAGE, bytes, size, &message) == CM_PACKET_OK) {
+        push_event(link, CM_EVENT_MESSAGE, (cm_bytes){message.bytes, message.size});
         return true;
     }
     if (kind == CM_SEND_PACKET) {

@@ -8,6 +8,7 @@
 // the 14 newest inputs at 200 ms of round trip.
 #include "client-sdk/src/nearby.h"
 #include "client-sdk/src/state.h"
+#include "shared/wire/message_packet.h"
 
 #include <string.h>
 #include <time.h>
@@ -82,11 +83,8 @@ static uint64_t confirmed_tick(const carom_client *client, const cm_view_header 
     return recorded && mirror->durable_tick < tick ? mirror->durable_tick : tick;
 }
 
-void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
+static void take_view(carom_client *client, const uint8_t *bytes, size_t size)
 {
-    if (client->mirror == NULL) {
-        return; // overtook the welcome
-    }
     cm_view_header header;
     uint64_t lost = client->mirror->lost;
     cm_packet_reason reason = cm_mirror_view(client->mirror, bytes, size, &header);
@@ -121,6 +119,31 @@ void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size)
     client->viewed = true;
     if (client->state == CAROM_CLIENT_JOINING) {
         client->state = CAROM_CLIENT_PLAYING;
+    }
+}
+
+// One of another epoch was on its way before the welcome.
+static void take_message(carom_client *client, const uint8_t *bytes, size_t size)
+{
+    cm_message_packet message;
+    cm_packet_reason reason = cm_message_packet_read(CM_PACKET_TOLD, bytes, size, &message);
+    client->stats.packets_refused += reason != CM_PACKET_OK;
+    if (reason == CM_PACKET_OK && message.epoch == client->mirror->epoch &&
+        client->def.unreliable != NULL) {
+        client->def.unreliable(client->def.user, message.tick, message.bytes,
+                               (uint32_t)message.size);
+    }
+}
+
+void cm_client_packet(carom_client *client, const uint8_t *bytes, size_t size)
+{
+    if (client->mirror == NULL) {
+        return; // overtook the welcome
+    }
+    if (size > 0 && bytes[0] == CM_PACKET_TOLD) {
+        take_message(client, bytes, size);
+    } else {
+        take_view(client, bytes, size);
     }
 }
 

@@ -146,7 +146,8 @@ bool cm_client_send_control(carom_client *client, const cm_control *control);
 // play.c
 // The module's own bytes of an input: behind the pose of a pointer, where the room has pointers.
 uint8_t *cm_client_own_input(const carom_client *client, uint8_t *input);
-void cm_client_view(carom_client *client, const uint8_t *bytes, size_t size);
+// A packet of channel 1: a view, or a message of the module.
+void cm_client_packet(carom_client *client, const uint8_t *bytes, size_t size);
 void cm_client_play(carom_client *client);
 // New values of bodies, after a view or a change.
 void cm_client_note_changed(carom_client *client);

@@ -24,7 +24,8 @@ static void put_published(const cm_publisher_stats *published, uint64_t *values)
     values[CM_ROOM_HAS_VIEW_BYTES] = published->view_bytes;
     values[CM_ROOM_HAS_VIEWS_ACKED] = published->views_acked;
     values[CM_ROOM_HAS_CHANGES_LOST] = published->changes_lost;
-    values[CM_ROOM_HAS_MESSAGES_DROPPED] = published->messages_dropped;
+    values[CM_ROOM_HAS_MESSAGES_DROPPED] = published->messages_dropped + published->unreliable_lost;
+    values[CM_ROOM_HAS_UNRELIABLE] = published->unreliable;
     values[CM_ROOM_HAS_EVENTS] = published->events;
     values[CM_ROOM_HAS_EVENTS_DROPPED] = published->events_dropped;
 }
@@ -80,6 +81,7 @@ void cm_worker_metrics_get(const cm_worker *worker, cm_worker_metrics *metrics)
     values[CM_WORKER_HAS_RECEIVED_DATAGRAMS] = stats.received_datagrams;
     values[CM_WORKER_HAS_SEND_FAILED] = stats.send_failed;
     values[CM_WORKER_HAS_NARROWED] = stats.narrowed;
+    values[CM_WORKER_HAS_MESSAGES_LEFT_OUT] = stats.messages_left_out;
     values[CM_WORKER_HAS_SLOW] = stats.slow;
     values[CM_WORKER_HAS_TURN_DATAGRAMS] = stats.turn_datagrams_max;
     values[CM_WORKER_HAS_TURN_STEPS] = stats.turn_steps_max;

@@ -35,6 +35,8 @@
     X(CHANGES_LOST, COUNTER, ONE, "changes_lost_total", "World changes that could not be sent.")   \
     X(MESSAGES_DROPPED, COUNTER, ONE, "messages_dropped_total",                                    \
       "Messages of the module that were above a limit, or could not be sent.")                     \
+    X(UNRELIABLE, COUNTER, ONE, "messages_unreliable_total",                                       \
+      "Messages of the module that need not arrive, sent.")                                        \
     X(EVENTS, COUNTER, ONE, "events_total", "Events to the outside that the module emitted.")      \
     X(EVENTS_DROPPED, COUNTER, ONE, "events_dropped_total", "Such events above a tick's limit.")   \
     X(BODIES, GAUGE, ONE, "bodies", "Bodies in the world.")                                        \
@@ -73,6 +75,8 @@
     X(TURN_STEPS, GAUGE, ONE, "turn_steps_max", "Most list elements that one turn walked over.")   \
     X(RECORDING_FAILURES, COUNTER, ONE, "recording_failures_total",                                \
       "Times that a match could not be written any more.")                                         \
+    X(MESSAGES_LEFT_OUT, COUNTER, ONE, "messages_left_out_total",                                  \
+      "Messages of clients for one tick or none, which had no place for them.")                    \
     X(LEFT_OUT, COUNTER, ONE, "lines_left_out_total",                                              \
       "Lines that the supervisor was too slow to take.")
 

@@ -371,6 +371,9 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     cm_client *const *members = roster->members;
     *reason = CAROM_REASON_NONE;
     cm_viewers_meet(&p->viewers, roster);
+    if (cm_room_newest(room) != NULL) {
+        cm_viewers_tell(&p->viewers, cm_room_newest(room), roster);
+    }
     p->views_acked += cm_viewers_take_acks(&p->viewers, roster);
     uint64_t failed =
         cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
@@ -442,6 +445,8 @@ void cm_publisher_stats_get(const cm_publisher *p, cm_publisher_stats *stats)
                                   .views_acked = p->views_acked,
                                   .keyframes = p->welcomes.keyframes,
                                   .messages_dropped = p->viewers.messages_dropped,
+                                  .unreliable = p->viewers.unreliable,
+                                  .unreliable_lost = p->viewers.unreliable_lost,
                                   .events = p->viewers.events,
                                   .events_dropped = p->viewers.events_dropped,
                                   .changes_lost = p->changes.lost};

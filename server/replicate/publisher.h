@@ -25,6 +25,8 @@ typedef struct cm_publisher_stats {
     uint64_t views_acked;
     uint64_t keyframes;        // encoded for those who joined; those of one tick share one
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
+    uint64_t unreliable;       // messages of the module that need not arrive: packets that went
+    uint64_t unreliable_lost;  // of these that could not be sent
     uint64_t events;           // to the outside, likewise
     uint64_t events_dropped;   // above a tick's limit
     uint64_t changes_lost;     // world changes that could not be encoded

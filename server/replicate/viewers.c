@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shared/wire/events.h"
+#include "shared/wire/message_packet.h"
 
 #define MESSAGES_WAIT_MAX (1u << 20) // bytes of messages that one client is not known to have
 
@@ -80,6 +81,27 @@ static void keep(cm_viewers *viewers, const cm_control *control, uint64_t who)
     cm_control_release_bytes(NULL, bytes);
 }
 
+void cm_viewers_tell(cm_viewers *viewers, const cm_history_slot *slot, const cm_roster *roster)
+{
+    for (uint32_t i = 0; i < slot->message_count; i++) {
+        const cm_game_message *from = &slot->messages[i];
+        const cm_client *member = from->unreliable ? roster->members[from->player] : NULL;
+        if (!cm_client_has_joined(member) || member->session.join_tick > slot->tick) {
+            continue; // cut off, or meant for the slot's former player
+        }
+        uint8_t packet[CM_MESSAGE_PACKET];
+        const cm_message_packet message = {.epoch = member->session.epoch,
+                                           .tick = (uint32_t)slot->tick,
+                                           .bytes = from->bytes,
+                                           .size = from->size};
+        size_t size = cm_message_packet_write(CM_PACKET_TOLD, &message, packet);
+        bool sent =
+            cm_transport_send(viewers->transport, member->connection, CM_SEND_PACKET, packet, size);
+        viewers->unreliable += sent;
+        viewers->unreliable_lost += !sent;
+    }
+}
+
 bool cm_viewers_keep(cm_viewers *viewers, const cm_history_slot *slot)
 {
     viewers->messages_dropped += slot->messages_dropped;
@@ -90,7 +112,7 @@ bool cm_viewers_keep(cm_viewers *viewers, const cm_history_slot *slot)
         const cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
                                     .tick = slot->tick,
                                     .payload = {from->bytes, from->size}};
-        if (from->player < CAROM_PLAYERS_MAX) {
+        if (from->player < CAROM_PLAYERS_MAX && !from->unreliable) {
             keep(viewers, &control, UINT64_C(1) << from->player);
         }
     }

@@ -24,6 +24,7 @@ typedef struct cm_viewers {
     cm_transport *transport;
     cm_viewer of[CAROM_PLAYERS_MAX];
     uint64_t messages_dropped, events, events_dropped; // as in cm_publisher_stats
+    uint64_t unreliable, unreliable_lost;              // likewise
 } cm_viewers;                                          // all zeros but the transport: empty
 
 void cm_viewers_free(cm_viewers *viewers);
@@ -33,8 +34,10 @@ void cm_viewers_meet(cm_viewers *viewers, const cm_roster *roster);
 // Applies the acks since the last call to the replicas. Returns the number of acked packets.
 uint64_t cm_viewers_take_acks(cm_viewers *viewers, const cm_roster *roster);
 
-// Keeps the messages and events of a confirmed tick for those whom they concern. False: there were
-// none.
+// Sends the messages of the newest tick that need not arrive, to those who are there.
+void cm_viewers_tell(cm_viewers *viewers, const cm_history_slot *slot, const cm_roster *roster);
+// Keeps the other messages and the events of a confirmed tick for those whom they concern. False:
+// there were none.
 bool cm_viewers_keep(cm_viewers *viewers, const cm_history_slot *slot);
 // Sends what is kept, of ticks up to tick_max, to those who are connected.
 void cm_viewers_send(cm_viewers *viewers, const cm_roster *roster, uint64_t tick_max);

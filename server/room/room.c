@@ -401,6 +401,11 @@ const uint8_t *cm_room_input_at(const cm_room *room, uint32_t player, uint64_t t
     return cm_inbox_input(room->inbox, room->tick, player, tick);
 }
 
+const cm_history_slot *cm_room_newest(const cm_room *room)
+{
+    return cm_history_find(room->history, room->tick);
+}
+
 uint64_t cm_room_made(const cm_room *room)
 {
     return room->made;

@@ -84,6 +84,8 @@ cm_input_verdict cm_room_input(cm_room *room, uint32_t player, uint64_t tick, co
 uint64_t cm_room_settled(const cm_room *room, uint32_t player);
 // The input of a player for a tick, as cm_inbox_input has it.
 const uint8_t *cm_room_input_at(const cm_room *room, uint32_t player, uint64_t tick);
+// The newest tick, which the newest frame was the first to make; NULL: none was made.
+const cm_history_slot *cm_room_newest(const cm_room *room);
 // The earliest tick that the newest frame made, or made again.
 uint64_t cm_room_made(const cm_room *room);
 

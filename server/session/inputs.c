@@ -97,14 +97,12 @@ static bool allow_packet(cm_clients *clients, cm_client *client, cm_packet_reaso
 // A message for the next tick, or for none.
 static void take_message(cm_clients *clients, cm_client *client, const cm_transport_event *event)
 {
-    uint8_t epoch = 0;
-    const uint8_t *message = NULL;
-    size_t size = 0;
+    cm_message_packet message = {.epoch = 0};
     cm_packet_reason read =
-        cm_message_packet_read(event->bytes, event->size, &epoch, &message, &size);
-    if (allow_packet(clients, client, read, epoch) &&
-        !cm_room_message_now(cm_roster_room(client->roster), client->session.player, message,
-                             (uint32_t)size)) {
+        cm_message_packet_read(CM_PACKET_MESSAGE, event->bytes, event->size, &message);
+    if (allow_packet(clients, client, read, message.epoch) &&
+        !cm_room_message_now(cm_roster_room(client->roster), client->session.player, message.bytes,
+                             (uint32_t)message.size)) {
         clients->stats.messages_left_out++;
     }
 }

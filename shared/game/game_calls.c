@@ -103,9 +103,11 @@ carom_result carom_game_kick(carom_game *game, uint32_t player, carom_reason rea
     return CAROM_OK;
 }
 
-carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)
+static carom_result send_message(carom_game *game, uint32_t player, const void *bytes,
+                                 uint32_t size, bool unreliable)
 {
-    if (player >= CAROM_PLAYERS_MAX || size > CAROM_MESSAGE_MAX) {
+    if (player >= CAROM_PLAYERS_MAX ||
+        size > (unreliable ? CAROM_UNRELIABLE_MAX : CAROM_MESSAGE_MAX)) {
         return CAROM_ERROR_ARGUMENT;
     }
     if (game->message_count == CM_GAME_MESSAGES_MAX) {
@@ -115,10 +117,22 @@ carom_result carom_game_send(carom_game *game, uint32_t player, const void *byte
     cm_game_message *message = &game->messages[game->message_count++];
     message->player = player;
     message->size = size;
+    message->unreliable = unreliable;
     if (size > 0) {
         memcpy(message->bytes, bytes, size);
     }
     return CAROM_OK;
+}
+
+carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes, uint32_t size)
+{
+    return send_message(game, player, bytes, size, false);
+}
+
+carom_result carom_game_send_unreliable(carom_game *game, uint32_t player, const void *bytes,
+                                        uint32_t size)
+{
+    return send_message(game, player, bytes, size, true);
 }
 
 carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size)

@@ -16,6 +16,7 @@
 typedef struct cm_game_message {
     uint32_t player;
     uint32_t size;
+    bool unreliable; // goes when its tick is first made, once
     uint8_t bytes[CAROM_MESSAGE_MAX];
 } cm_game_message;
 

@@ -104,12 +104,13 @@ def read_inputs(data, input_size):
     }
 
 
-def read_message_packet(data):
-    """Section 5.3."""
-    if len(data) > 2 + 256:
+def read_message_packet(data, kind):
+    """Sections 5.3 (type 3) and 6.4 (type 4)."""
+    head = 2 if kind == 3 else 6
+    if len(data) > head + 256:
         raise Refused("LONG")
-    begin(data, 3, 2)
-    return data[1], data[2:].hex()
+    begin(data, kind, head)
+    return data[1], int.from_bytes(data[2:head], "little"), data[head:].hex()
 
 
 # Section 7 ---------------------------------------------------------------------------------------
@@ -680,9 +681,9 @@ def test_messages(vectors):
     for v in vectors["vectors"]:
         where = "messages, " + v["name"]
         try:
-            epoch, message = read_message_packet(bytes.fromhex(v["hex"]))
+            read = read_message_packet(bytes.fromhex(v["hex"]), v["type"])
             expect(where, "reason", "OK", v["reason"])
-            expect(where, "message", (epoch, message), (v.get("epoch"), v.get("message")))
+            expect(where, "message", read, (v.get("epoch"), v.get("tick"), v.get("message")))
         except Refused as reason:
             expect(where, "reason", str(reason), v["reason"])
 

@@ -194,6 +194,10 @@ typedef struct carom_client_def {
     /// once [2]: beyond one and a half times what the body's speed explains.
     float snap_distance;
     carom_error *error; ///< carom_client_create writes here what it refused; not kept
+    /// A message from the module on the server that is not sent again (carom_game_send_unreliable),
+    /// and the tick that sent it: each once or never, in any order, as soon as the tick is made, so
+    /// that a rewind may still take back what it tells of. NULL: they are ignored.
+    void (*unreliable)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
 } carom_client_def;
 
 // Life -----------------------------------------------------------------------------------------

@@ -32,9 +32,10 @@ CAROM_API carom_result carom_client_simulate_link(carom_client *client,
 
 // Messages that need not arrive ------------------------------------------------------------------
 
-#define CAROM_CLIENT_UNRELIABLE_MAX 256u ///< bytes
+#define CAROM_CLIENT_UNRELIABLE_MAX CAROM_UNRELIABLE_MAX ///< bytes
 
-/// A message to the module on the server that is not sent again: `message` of the module gets it in
+/// From the module to the client: carom_game_send_unreliable, and `unreliable` of the def. To it:
+/// a message that is not sent again: `message` of the module gets it in
 /// the tick in which it comes, once, or never, and perhaps after one that was sent later. It is
 /// recorded as those of carom_client_send are, and holds none of them up. For what is of no use
 /// later: a gesture, a marker, a word by voice. At most CAROM_CLIENT_UNRELIABLE_MAX bytes; each

@@ -147,7 +147,7 @@ static uint64_t hash_messages(const carom_game *game)
     cm_hash hash = cm_hash_begin(count);
     for (uint32_t i = 0; i < count; i++) {
         cm_hash_u32(&hash, messages[i].player);
-        cm_hash_u32(&hash, messages[i].size);
+        cm_hash_u32(&hash, messages[i].size << 1 | messages[i].unreliable);
         cm_hash_bytes(&hash, messages[i].bytes, messages[i].size);
     }
     hash_events(game, &hash);

@@ -210,7 +210,15 @@ CAROM_API carom_result carom_game_kick(carom_game *game, uint32_t player, carom_
 CAROM_API carom_result carom_game_send(carom_game *game, uint32_t player, const void *bytes,
                                        uint32_t size);
 
-/// The same to everybody who is there: so many messages. The first failure, where there was one.
+/// A message to a player that is not sent again, at once when the tick is first made: it comes
+/// once or never, and perhaps after one that was sent later; a tick that is made again after a
+/// rewind sends none, so what it said may not have happened after all. For what is of no use later:
+/// a marker, a gesture. At most CAROM_UNRELIABLE_MAX bytes; it counts among a tick's messages.
+CAROM_API carom_result carom_game_send_unreliable(carom_game *game, uint32_t player,
+                                                  const void *bytes, uint32_t size);
+
+/// carom_game_send to everybody who is there: so many messages. The first failure, where there was
+/// one.
 CAROM_API carom_result carom_game_send_all(carom_game *game, const void *bytes, uint32_t size);
 
 /// An event of the game for the outside: a goal, a hit, a lap. Kind, key and subjects are the

@@ -44,6 +44,7 @@
 #define CAROM_MODULE_PUBLIC_MAX 1024
 #define CAROM_USER_DATA_MAX     256
 #define CAROM_MESSAGE_MAX       1024
+#define CAROM_UNRELIABLE_MAX    256
 #define CAROM_EVENTS_MAX        32 // events to the outside, of a tick
 #define CAROM_EVENT_BYTES_MAX   32
 

@@ -56,13 +56,15 @@ static void fuzz_inputs(const uint8_t *bytes, size_t size)
 
 static void fuzz_message(const uint8_t *bytes, size_t size)
 {
-    uint8_t written[CM_MESSAGE_PACKET], epoch;
-    const uint8_t *message;
-    size_t length;
-    if (cm_message_packet_read(bytes, size, &epoch, &message, &length) == CM_PACKET_OK) {
-        CM_ASSERT(length <= CM_MESSAGE_PACKET_MAX && message + length == bytes + size);
-        CM_ASSERT(cm_message_packet_write(epoch, message, length, written) == size);
-        CM_ASSERT(memcmp(written, bytes, size) == 0);
+    uint8_t written[CM_MESSAGE_PACKET];
+    cm_message_packet message;
+    for (uint8_t type = CM_PACKET_MESSAGE; type <= CM_PACKET_TOLD; type++) {
+        if (cm_message_packet_read(type, bytes, size, &message) == CM_PACKET_OK) {
+            CM_ASSERT(message.size <= CM_MESSAGE_PACKET_MAX);
+            CM_ASSERT(message.bytes + message.size == bytes + size);
+            CM_ASSERT(cm_message_packet_write(type, &message, written) == size);
+            CM_ASSERT(memcmp(written, bytes, size) == 0);
+        }
     }
 }
 

@@ -259,7 +259,7 @@ Test(exact, a_view_with_bodies_is_refused)
         cr_assert(i == 1 || cm_view_writer_put(&writer, &entry,
                                                cm_view_encode(&mirror->config, NULL, &entry.body)));
         size_t size = cm_view_writer_end(&writer);
-        cm_client_view(a.clients[0], bytes, size);
+        cm_client_packet(a.clients[0], bytes, size);
         cr_expect_eq(a.clients[0]->stats.packets_refused, refused + 1 + i);
     }
     cr_expect_eq(cm_game_hash(mirror->game), hash);

@@ -1,7 +1,7 @@
 // Goal: a message that need not arrive reaches the module once or never, in the tick in which it
-// comes, holds up none that must, and is recorded. Method: a worker and an SDK client over a path
-// that loses and doubles; numbered messages of both kinds; the recording played again; packets that
-// no client sends.
+// comes, holds up none that must, and is recorded; one of the module reaches a client once or
+// never, as its tick is first made. Method: a worker and an SDK client over a path that loses and
+// doubles; numbered messages of both kinds; the recording played again; packets that nobody sends.
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +44,39 @@ static void message(carom_game *game, uint32_t player, const uint8_t *bytes, uin
         s->maybe++;
     }
 }
+
+// Tells each player the number of the tick.
+static void speak(carom_game *game, const carom_player_input *inputs, uint32_t count)
+{
+    uint32_t tick = (uint32_t)carom_game_tick(game) + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        (void)carom_game_send_unreliable(game, inputs[i].player, &tick, sizeof tick);
+    }
+}
+
+// What a client heard of it, by tick.
+typedef struct told {
+    uint32_t came, twice, wrong, first, last, seen[64];
+} told;
+
+static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
+{
+    told *t = user;
+    uint32_t said = 0;
+    memcpy(&said, bytes, size == sizeof said ? sizeof said : 0);
+    t->wrong += said != tick || tick >= 32 * 64;
+    t->twice += t->seen[tick / 32 % 64] >> tick % 32 & 1u;
+    t->seen[tick / 32 % 64] |= 1u << tick % 32;
+    t->first = t->came == 0 ? (uint32_t)tick : t->first;
+    t->last = tick > t->last ? (uint32_t)tick : t->last;
+    t->came++;
+}
+
+static const carom_module speaker = {.abi = CAROM_MODULE_ABI,
+                                     .version = 1,
+                                     .name = "speaker",
+                                     .input_size = RIG_INPUT_SIZE,
+                                     .tick = speak};
 
 static const carom_module module = {.abi = CAROM_MODULE_ABI,
                                     .version = 1,
@@ -177,6 +210,62 @@ Test(client_unreliable, what_is_no_message_is_refused_and_counted)
     cr_expect_eq(carom_client_send_unreliable(client, bytes, sizeof bytes - 1), CAROM_OK);
     away_run(&town, 0.5);
     cr_expect_geq(state()->most_in_a_tick, 1);
+    cr_expect_eq(carom_client_get_state(client), CAROM_CLIENT_PLAYING);
+    away_free(&town);
+}
+
+// Inputs that come late make the room rewind, and the ticks that are made again say nothing.
+Test(client_unreliable, down_once_or_never)
+{
+    cm_link_def bad = {.jitter_us = 10000, .loss = 0.1f, .duplicate = 0.1f};
+    static told heard_by;
+    away_make(&town, &(away_def){.seed = 107, .record = true, .module = &speaker});
+    town.client_def.user = &heard_by;
+    town.client_def.unreliable = hear;
+    away_join(&town, 0);
+    for (uint32_t i = 0; i < 400; i++) {
+        bad.latency_us = i / 20 % 2 == 0 ? 15000 : 75000; // longer all at once: inputs are late
+        cm_net_link_port(town.net, AWAY_PORT, &bad);
+        away_drive(&town, 0, i % 2 == 0 ? 1.0f : -1.0f); // each changes what was assumed
+        away_run(&town, 0.025);
+        cm_store_pump(town.store);
+    }
+    cm_worker_stats stats = away_stats(&town);
+    uint32_t ticks = heard_by.last - heard_by.first + 1;
+    printf("unreliable: %u of %u ticks were heard, %llu were made again\n", heard_by.came, ticks,
+           (unsigned long long)stats.rewound_ticks);
+    cr_expect_gt(stats.rewound_ticks, 8);
+    cr_expect_gt(heard_by.came, ticks * 8 / 10);
+    cr_expect_lt(heard_by.came, ticks, "some are lost for good");
+    cr_expect_eq(heard_by.twice, 0);
+    cr_expect_eq(heard_by.wrong, 0);
+    cr_expect_eq(stats.messages_dropped, 0);
+    away_free(&town);
+}
+
+// A server is not trusted: what is no message is counted, and nothing else happens.
+Test(client_unreliable, down_what_is_no_message_is_counted)
+{
+    static told heard_by;
+    uint8_t packet[CM_MESSAGE_PACKET + 1] = {CM_PACKET_TOLD};
+    away_make(&town, &(away_def){.seed = 105, .lossless = true});
+    town.client_def.user = &heard_by;
+    town.client_def.unreliable = hear;
+    away_join(&town, 0);
+    carom_client *client = town.clients[0];
+    uint64_t refused = away_client_stats(&town, 0).packets_refused;
+    cm_client_packet(client, packet, 5);
+    cm_client_packet(client, packet, sizeof packet);
+    cm_client_packet(client, packet, 0);
+    cr_expect_eq(client->stats.packets_refused, refused + 3);
+    packet[1] = (uint8_t)(client->mirror->epoch + 1);
+    cm_client_packet(client, packet, 10);
+    cr_expect_eq(heard_by.came, 0, "of another epoch");
+    packet[1] = client->mirror->epoch;
+    cm_client_packet(client, packet, 10);
+    cr_expect_eq(heard_by.came, 1);
+    cr_expect_eq(client->stats.packets_refused, refused + 3);
+    away_run(&town, 0.5);
     cr_expect_eq(carom_client_get_state(client), CAROM_CLIENT_PLAYING);
     away_free(&town);
 }

@@ -6,37 +6,48 @@
 #include "shared/wire/message_packet.h"
 #include "tests/unit/wire/vector_text.h"
 
-static void put_message(vector_text *out, const char *name, const uint8_t *bytes, size_t size)
+static void put_packet(vector_text *out, uint8_t type, const char *name, const uint8_t *bytes,
+                       size_t size)
 {
-    uint8_t epoch;
-    const uint8_t *message;
-    size_t length;
-    cm_packet_reason reason = cm_message_packet_read(bytes, size, &epoch, &message, &length);
+    cm_message_packet message;
+    cm_packet_reason reason = cm_message_packet_read(type, bytes, size, &message);
     vector_next(out);
-    vector_put(out, "{\"name\": \"%s\", \"reason\": \"%s\", \"hex\": ", name,
+    vector_put(out, "{\"name\": \"%s\", \"type\": %u, \"reason\": \"%s\", \"hex\": ", name, type,
                vector_reason(reason));
     vector_hex(out, bytes, size);
     if (reason == CM_PACKET_OK) {
-        vector_put(out, ", \"epoch\": %u, \"message\": ", epoch);
-        vector_hex(out, message, length);
+        vector_put(out, ", \"epoch\": %u, \"tick\": %u, \"message\": ", message.epoch,
+                   message.tick);
+        vector_hex(out, message.bytes, message.size);
     }
     vector_put(out, "}");
+}
+
+// All of one direction; `head`: bytes before the message.
+static void put_type(vector_text *out, uint8_t type, size_t head)
+{
+    uint8_t bytes[CM_MESSAGE_PACKET + 1] = {0}, text[CM_MESSAGE_PACKET_MAX];
+    memset(text, 0x5a, sizeof text);
+    cm_message_packet m = {.epoch = 0};
+    put_packet(out, type, "of nothing", bytes, cm_message_packet_write(type, &m, bytes));
+    m = (cm_message_packet){7, type == CM_PACKET_TOLD ? 0x01020304u : 0,
+                            (const uint8_t *)"look there", 10};
+    put_packet(out, type, "short", bytes, cm_message_packet_write(type, &m, bytes));
+    m = (cm_message_packet){255, type == CM_PACKET_TOLD ? UINT32_MAX : 0, text, sizeof text};
+    put_packet(out, type, "longest", bytes, cm_message_packet_write(type, &m, bytes));
+    put_packet(out, type, "too long", bytes, head + CM_MESSAGE_PACKET_MAX + 1);
+    put_packet(out, type, "cut in its header", bytes, head - 1);
+    put_packet(out, type, "empty", bytes, 0);
+    bytes[0] = CM_PACKET_VIEW;
+    put_packet(out, type, "another type", bytes, 12);
 }
 
 Test(vectors, messages)
 {
     vector_text out = {.first = true};
-    uint8_t bytes[CM_MESSAGE_PACKET + 1] = {0}, text[CM_MESSAGE_PACKET_MAX];
-    memset(text, 0x5a, sizeof text);
     vector_put(&out, "{\"vectors\": [");
-    put_message(&out, "of nothing", bytes, cm_message_packet_write(0, NULL, 0, bytes));
-    put_message(&out, "short", bytes, cm_message_packet_write(7, "look there", 10, bytes));
-    put_message(&out, "longest", bytes, cm_message_packet_write(255, text, sizeof text, bytes));
-    put_message(&out, "too long", bytes, sizeof bytes);
-    put_message(&out, "cut in its header", bytes, 1);
-    put_message(&out, "empty", bytes, 0);
-    bytes[0] = CM_PACKET_VIEW;
-    put_message(&out, "another type", bytes, 12);
+    put_type(&out, CM_PACKET_MESSAGE, 2);
+    put_type(&out, CM_PACKET_TOLD, 6);
     vector_put(&out, "\n]}\n");
     vector_finish(&out, "messages");
 }
