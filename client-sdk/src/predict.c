@@ -201,8 +201,8 @@ static void take_input(void *context, uint32_t player, uint64_t tick, const uint
 
 cm_packet_reason cm_predictor_relay(cm_predictor *p, const cm_view_header *header)
 {
-    if (header->tick <= p->relayed) {
-        return CM_PACKET_OK; // a newer view told all of it
+    if (header->tick < p->relayed) {
+        return CM_PACKET_OK; // a newer view told all of it; of one tick several go
     }
     cm_packet_reason reason =
         cm_input_relay_read(header->relay, header->relay_size, header->tick,

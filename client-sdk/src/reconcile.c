@@ -26,6 +26,8 @@
 #define TOUCHED_MAX   32u   // contacts of the own body
 #define GONE_S        0.5f  // that a body may be there in the mirror alone, or here alone
 #define WAIT_S        0.25f // that a view may wait until the budget can pay for it
+#define RESTING       0.1f  // of what a body that moves costs
+#define AWAKE         0.1f  // m/s and rad/s
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
 
 // The error up to which a prediction still counts as right.
@@ -189,15 +191,31 @@ static uint32_t list_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead)
     return count;
 }
 
+// It moves, here or on the server; else it sleeps soon, and a step passes it by.
+static bool is_awake(const cm_predictor *p, uint32_t index)
+{
+    const carom_body_id id = {index, p->slots[index].generation};
+    carom_body_state state;
+    bool moves =
+        p->slots[index].simulated && carom_body_get(p->world, id, &state) == CAROM_OK &&
+        cm_length_squared(state.linear_velocity) + cm_length_squared(state.angular_velocity) >
+            AWAKE * AWAKE;
+    return moves || !cm_placed_rests(p, id);
+}
+
 // Returns true where a moving body came in: its motion since the view has to be stepped.
 static bool choose_near(cm_predictor *p, carom_body_id own, carom_vec3 ahead, uint64_t newest)
 {
     uint32_t count = list_near(p, own, ahead), room = cm_nearby_room(p);
     bool moving = false;
-    p->simulated = count < room ? count : room;
-    for (uint32_t i = 0; i < p->simulated; i++) {
-        p->slots[p->near[i].slot].is_chosen = true;
+    float spent = 0.0f;
+    uint32_t chosen = 0;
+    while (chosen < count && spent < (float)room) {
+        uint32_t slot = p->near[chosen++].slot;
+        p->slots[slot].is_chosen = true;
+        spent += is_awake(p, slot) ? 1.0f : RESTING;
     }
+    p->simulated = (uint32_t)spent;
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
         if (slot->generation == 0 || slot->was != CAROM_BODY_DYNAMIC || i == own.index ||

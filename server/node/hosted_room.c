@@ -464,6 +464,11 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
     return true;
 }
 
+void cm_hosted_room_between(cm_hosted_room *room)
+{
+    cm_publisher_between(room->publisher, cm_hosted_room_room(room), &room->roster);
+}
+
 bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
 {
     while (!cm_room_end(cm_hosted_room_room(room))) {

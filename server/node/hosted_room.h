@@ -85,6 +85,8 @@ uint64_t cm_hosted_room_due(const cm_hosted_room *room);
 // that a room that is too slow does not take the time of the others.
 void cm_hosted_room_begin(cm_hosted_room *room, uint64_t now_us, const cm_log *log);
 bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients);
+// In each turn, before: what came since its last tick and does not wait for the next.
+void cm_hosted_room_between(cm_hosted_room *room);
 // It is to be closed, and steps no more: its module said so in a tick that is confirmed, or nobody
 // was there for long enough.
 bool cm_hosted_room_is_over(const cm_hosted_room *room);

@@ -189,6 +189,7 @@ static void turn(cm_worker *worker)
     uint32_t due[CM_WORKER_ROOMS_MAX], count = 0;
     for (uint32_t i = 0; i < worker->room_count; i++) {
         uint32_t number = (worker->first + i) % worker->room_count;
+        cm_hosted_room_between(worker->rooms[number]);
         if (worker->due_us[number] <= worker->now_us) {
             cm_hosted_room_begin(worker->rooms[number], worker->now_us, &worker->given.log);
             due[count++] = number;

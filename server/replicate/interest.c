@@ -3,7 +3,7 @@
 
 #include "shared/base/vec.h"
 
-#define NEAR_IN  10.0f // m from the own body: velocities from here inwards
+#define NEAR_IN  10.0f // m from the own body, or from any whose inputs are relayed: velocities
 #define NEAR_OUT 12.0f // until beyond this
 
 void cm_interest_look(cm_interest *interest, const cm_snapshot *snapshot, carom_body_id own)
@@ -21,8 +21,10 @@ cm_relation cm_interest_relate(const cm_interest *interest, const cm_snapshot *s
     if (interest->has_own) {
         relation.is_own = slot == interest->own;
         relation.distance = cm_length(cm_sub(snapshot->positions[slot], interest->eye));
-        relation.near = interest->predict &&
-                        (relation.steered || relation.distance < (near ? NEAR_OUT : NEAR_IN));
+        float least = interest->relays ? cm_min(relation.distance, snapshot->beside[slot])
+                                       : relation.distance;
+        relation.near =
+            interest->predict && (relation.steered || least < (near ? NEAR_OUT : NEAR_IN));
         relation.seen = interest->radius <= 0.0f || relation.distance <= interest->radius;
     }
     return relation;

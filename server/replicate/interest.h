@@ -1,5 +1,6 @@
 // The bodies that a client sees: those within the scene's radius of its own body, or all without a
-// radius or an own body. A client that simulates gets the velocities of bodies nearby.
+// radius or an own body. A client that simulates gets the velocities of bodies near its own, and of
+// those near the other players', where it has their inputs.
 #ifndef CM_SERVER_REPLICATE_INTEREST_H
 #define CM_SERVER_REPLICATE_INTEREST_H
 
@@ -8,6 +9,7 @@
 typedef struct cm_interest {
     float radius; // m, 0: everything
     bool predict; // the client simulates
+    bool relays;  // by the inputs of all players
     bool has_own; // its body is in the snapshot:
     uint32_t own; // in this slot
     carom_vec3 eye;

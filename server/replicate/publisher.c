@@ -173,7 +173,8 @@ static bool begin_replica(cm_publisher *p, const cm_client *client,
                           .view_rate = p->terms.view_rate,
                           .budget_kbit = p->def.budget_kbit,
                           .interest_radius = p->interest_radius,
-                          .predict = client->session.predict};
+                          .predict = client->session.predict,
+                          .relays = p->relay.is_on};
     v->replica = cm_replica_create(&def);
     if (v->replica != NULL) {
         cm_replica_begin(v->replica, &p->snapshot, moment);
@@ -409,6 +410,21 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     failed |= p->confirmed.failed;
     p->confirmed.failed = 0;
     return failed;
+}
+
+void cm_publisher_between(cm_publisher *p, const cm_room *room, const cm_roster *roster)
+{
+    if (!cm_room_relay_look(&p->relay, room)) {
+        return;
+    }
+    for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
+        cm_client *member = roster->members[i];
+        if (cm_client_has_joined(member) && p->viewers.of[i].replica != NULL &&
+            cm_room_relay_is_due(&p->relay, room, i)) {
+            p->snapshot.tick = cm_room_tick(room);
+            publish_view(p, room, roster, member);
+        }
+    }
 }
 
 // Numbers ----------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ cm_replica *cm_replica_create(const cm_replica_def *def)
         return NULL;
     }
     replica->def = *def;
-    replica->interest = (cm_interest){.radius = def->interest_radius, .predict = def->predict};
+    replica->interest = (cm_interest){
+        .radius = def->interest_radius, .predict = def->predict, .relays = def->relays};
     replica->packer = (cm_packer){.tick_rate = def->tick_rate, .budget_kbit = def->budget_kbit};
     replica->known = calloc(def->rows, sizeof *replica->known);
     replica->candidates = calloc(def->rows, sizeof *replica->candidates);

@@ -23,6 +23,7 @@ typedef struct cm_replica_def {
     uint32_t budget_kbit;
     float interest_radius; // m, 0: everything
     bool predict;          // the client simulates: bodies near its own travel with velocities
+    bool relays;           // and those near the other players'
 } cm_replica_def;
 
 // The relay of a view: of which tick, and of which players it told. Tick 0: there was none.

@@ -26,19 +26,35 @@ static bool is_news(cm_room_relay *relay, const cm_room *room, uint32_t player)
     return news;
 }
 
-void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room)
+bool cm_room_relay_look(cm_room_relay *relay, const cm_room *room)
 {
-    uint64_t tick = cm_room_tick(room), made = cm_room_made(room), news = 0;
-    relay->made[tick % CM_RELAY_FRAMES] = made;
-    for (uint64_t left = relay->view_rate > 0 ? cm_room_present(room) : 0; left != 0;
-         left &= left - 1) {
+    cm_room_stats stats;
+    cm_room_stats_get(room, &stats);
+    if (relay->view_rate == 0 || stats.inputs == relay->inputs) {
+        return false;
+    }
+    relay->inputs = stats.inputs;
+    uint64_t news = 0;
+    for (uint64_t left = cm_room_present(room); left != 0; left &= left - 1) {
         uint32_t player = (uint32_t)__builtin_ctzll(left);
         news |= (uint64_t)is_news(relay, room, player) << player;
     }
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX && news != 0; player++) {
+        cm_relay_turn *turn = &relay->turns[player];
+        turn->waits = turn->waits || (news & ~(UINT64_C(1) << player)) != 0;
+    }
+    return news != 0;
+}
+
+void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room)
+{
+    uint64_t tick = cm_room_tick(room), made = cm_room_made(room);
+    relay->made[tick % CM_RELAY_FRAMES] = made;
+    (void)cm_room_relay_look(relay, room);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX && relay->view_rate > 0; player++) {
         cm_relay_turn *turn = &relay->turns[player];
         uint32_t most = CREDIT_VIEWS * cm_room_tick_rate(room);
-        turn->waits = turn->waits || made < tick || (news & ~(UINT64_C(1) << player)) != 0;
+        turn->waits = turn->waits || made < tick;
         turn->credit += relay->view_rate;
         turn->credit = turn->credit < most ? turn->credit : most;
     }
@@ -48,7 +64,7 @@ bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t pl
 {
     const cm_relay_turn *turn = &relay->turns[player];
     uint64_t rate = cm_room_tick_rate(room), since = cm_room_tick(room) - turn->sent;
-    return turn->credit >= rate && (turn->waits || 2 * since * relay->view_rate >= 3 * rate);
+    return turn->credit >= rate && (turn->waits || 2 * since * relay->view_rate >= 5 * rate);
 }
 
 void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player)

@@ -4,9 +4,10 @@
 // ticks after that one, and from the earliest on that a rewind has made again since. So nothing is
 // kept for a client but which of its views arrived, and a lost view costs nothing.
 //
-// With exact sync views hold nothing else, so they go when there is news: in the tick in which
-// another player's input changed, or a late one came; and again after one and a half intervals
-// until the client has it. On an average no more go than `view_rate` a second.
+// With exact sync views hold nothing else, so they go when there is news: as soon as another
+// player's input that changed came, between two ticks too, or in the tick of a late one; and again
+// after two and a half intervals until the client has it. On an average no more go than `view_rate`
+// a second.
 #ifndef CM_SERVER_REPLICATE_ROOM_RELAY_H
 #define CM_SERVER_REPLICATE_ROOM_RELAY_H
 
@@ -32,11 +33,14 @@ typedef struct cm_room_relay {
     uint64_t left_out;  // players whom a view had no room to tell of, each view
     uint32_t view_rate; // of exact sync; 0: views go at their rate, whatever is new
     uint8_t newest[CAROM_PLAYERS_MAX][CAROM_INPUT_MAX]; // the newest input that came, by player
+    uint64_t inputs;                                    // of the room, when news was looked for
     cm_relay_turn turns[CAROM_PLAYERS_MAX];
 } cm_room_relay;
 
 // After each tick of the room.
 void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room);
+// Between two ticks, with exact sync: whether an input came that may be news to somebody.
+bool cm_room_relay_look(cm_room_relay *relay, const cm_room *room);
 // With exact sync, each tick: whether the player's view goes now. And that it went.
 bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player);
 void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player);

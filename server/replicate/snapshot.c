@@ -8,7 +8,8 @@
 #include "shared/base/vec.h"
 #include "shared/sim/inspect.h"
 
-#define BLOCK 64u // bodies read at once
+#define BLOCK       64u     // bodies read at once
+#define FAR_SQUARED 1.0e12f // m^2: from nobody who steers
 
 carom_result cm_snapshot_config(const cm_scene *scene, cm_view_config *config, char *error,
                                 size_t error_size)
@@ -43,9 +44,10 @@ bool cm_snapshot_init(cm_snapshot *snapshot, uint32_t capacity, uint32_t joint_c
     snapshot->positions = calloc(rows, sizeof *snapshot->positions);
     snapshot->speeds = calloc(rows, sizeof *snapshot->speeds);
     snapshot->steered = calloc(rows, sizeof *snapshot->steered);
+    snapshot->beside = calloc(rows, sizeof *snapshot->beside);
     return snapshot->generation != NULL && snapshot->kind != NULL && snapshot->links != NULL &&
            snapshot->version != NULL && snapshot->bodies != NULL && snapshot->positions != NULL &&
-           snapshot->speeds != NULL && snapshot->steered != NULL;
+           snapshot->speeds != NULL && snapshot->steered != NULL && snapshot->beside != NULL;
 }
 
 void cm_snapshot_free(cm_snapshot *snapshot)
@@ -58,6 +60,7 @@ void cm_snapshot_free(cm_snapshot *snapshot)
     free(snapshot->positions);
     free(snapshot->speeds);
     free(snapshot->steered);
+    free(snapshot->beside);
     free(snapshot->states);
     memset(snapshot, 0, sizeof *snapshot);
 }
@@ -127,15 +130,33 @@ static void take_drives(cm_snapshot *snapshot, const carom_world *world)
     }
 }
 
+static void note_beside(cm_snapshot *snapshot, const carom_vec3 *steered, uint32_t count)
+{
+    for (uint32_t slot = 0; slot < snapshot->slots; slot++) {
+        float least = FAR_SQUARED;
+        bool moves = snapshot->generation[slot] != 0 && !snapshot->bodies[slot].at_rest;
+        for (uint32_t i = 0; i < count && moves; i++) {
+            carom_vec3 way = cm_sub(snapshot->positions[slot], steered[i]);
+            least = cm_min(least, cm_length_squared(way));
+        }
+        snapshot->beside[slot] = cm_sqrt(least);
+    }
+}
+
 static void note_steered(cm_snapshot *snapshot, const carom_game *game, uint64_t present)
 {
+    carom_vec3 steered[CAROM_PLAYERS_MAX];
+    uint32_t count = 0;
     memset(snapshot->steered, 0, snapshot->capacity * sizeof *snapshot->steered);
     for (; present != 0; present &= present - 1) {
         carom_body_id body = cm_game_player_body(game, (uint32_t)__builtin_ctzll(present));
-        if (!carom_body_id_is_null(body) && body.index < snapshot->slots) {
-            snapshot->steered[body.index] = snapshot->generation[body.index] == body.generation;
+        if (!carom_body_id_is_null(body) && body.index < snapshot->slots &&
+            snapshot->generation[body.index] == body.generation) {
+            snapshot->steered[body.index] = true;
+            steered[count++] = snapshot->positions[body.index];
         }
     }
+    note_beside(snapshot, steered, count);
 }
 
 // Without memory for it clients are told whole states.

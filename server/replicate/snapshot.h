@@ -23,6 +23,7 @@ typedef struct cm_snapshot {
     carom_vec3 *positions;   // for interest; of a joint where its body b was when it changed
     float *speeds;           // m/s
     bool *steered;           // by a player's inputs
+    float *beside;           // m from the nearest steered body, of one that moves
     uint32_t public_version; // raised when the public state or who is present changed
     uint32_t public_size;
     uint8_t public_state[CAROM_MODULE_PUBLIC_MAX];

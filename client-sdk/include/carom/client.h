@@ -179,9 +179,9 @@ typedef struct carom_client_def {
     bool reconnect;
     /// Time of one frame for simulating bodies [2000 us]. What it pays for is simulated ahead of
     /// the server: what touches the own body first, then by distance from it, from where it will
-    /// be, and from the other players, whose inputs views relay; the rest is interpolated, some
-    /// 100 ms in the past. Larger: what is pushed moves at once further away. 0: the own body
-    /// alone.
+    /// be, and from the other players, whose inputs views relay, one at rest for a tenth of one
+    /// that moves; the rest is interpolated, some 100 ms in the past. Larger: what is pushed moves
+    /// at once further away. 0: the own body alone.
     uint32_t predict_budget_us;
     /// Nanoseconds that a step of one body takes on this machine [0: measured as it goes]. A test
     /// sets it, to be repeatable: which bodies are simulated then follows from views alone. Some
