@@ -1,7 +1,7 @@
 // Goal: two players who lean on each other see one thing, whatever they weigh, however many ticks a
 // second there are, in both modes of sync and where inputs are secrets. Method: the runs of `carom
-// bench feel` at 200 ms of round trip, with cubes of other masses than the sandbox's: both light,
-// both heavy, one of each, which are pushed against a wall and held there.
+// bench feel`, with cubes of other masses than the sandbox's: both light, both heavy, one of each,
+// which are pushed against a wall and held there.
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool lean_join(carom_game *game, uint32_t player, const uint8_t *user_dat
 
 enum { STATE, SECRET, EXACT, MODES }; // SECRET: nobody is told the inputs of others
 
-static cm_feel_figures lean(uint32_t tick_rate, uint32_t mode)
+static cm_feel_figures lean(uint32_t tick_rate, uint32_t mode, const char *path)
 {
     char scene[2048];
     carom_module module = carom_module_sandbox;
@@ -46,7 +46,7 @@ static cm_feel_figures lean(uint32_t tick_rate, uint32_t mode)
     cm_config config;
     cm_config_default(&config);
     const cm_feel_options options = {.game = &game,
-                                     .path = cm_feel_path_find("r200"),
+                                     .path = cm_feel_path_find(path),
                                      .config = &config,
                                      .seed = 1,
                                      .seconds = 12,
@@ -68,9 +68,18 @@ Test(lean, of_any_mass_at_any_rate)
         uint32_t rate = rates[i % 2], mode = i / 2 % MODES;
         memcpy(densities, pairs[i / (2 * MODES)], sizeof densities);
         double most = densities[0] == densities[1] ? 5.0 : uneven_mm[mode];
-        cm_feel_figures f = lean(rate, mode);
+        cm_feel_figures f = lean(rate, mode, "r200");
         cr_expect_lt(f.own_p50_mm, 5.0, "run %u: %.1f mm", i, f.own_p50_mm);
         cr_expect_lt(f.own_p99_mm, most, "run %u: %.1f mm", i, f.own_p99_mm);
         cr_expect_lt(f.others_p99_mm, most, "run %u: %.1f mm", i, f.others_p99_mm);
     }
+}
+
+// Where both rest on the server, a view corrects both to the grain (2 mm) or neither: one alone
+// would slide against the other until the next view.
+Test(lean, who_lean_are_right_to_the_grain)
+{
+    densities[0] = densities[1] = 700.0f;
+    cm_feel_figures f = lean(240, STATE, "r60");
+    cr_expect_lt(f.others_p99_mm, 2.5, "%.1f mm", f.others_p99_mm);
 }

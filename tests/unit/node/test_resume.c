@@ -121,6 +121,37 @@ Test(resume, a_slot_is_kept_for_the_grace_time_and_no_longer)
     away_free(&a);
 }
 
+static uint32_t used_tokens(const away *a)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < a->used.capacity; i++) {
+        count += a->used.table[i].expires_unix_s != 0;
+    }
+    return count;
+}
+
+// A crash takes back a join that was not committed: the ticket of it is worth nothing, so its token
+// lets in again; once the join is committed the token is used for good.
+Test(resume, a_token_lets_in_again_if_the_join_is_lost)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 4, .record = true, .tokens = true, .lossless = true});
+    run_committing(&a, 0.5);
+    for (uint32_t crash = 0; crash < 2; crash++) {
+        away_connect(&a, crash);
+        away_until(&a, crash, CAROM_CLIENT_PLAYING);
+        away_run(&a, 0.3); // inputs come, and no commit
+        cr_expect_eq(used_tokens(&a), crash);
+        away_crash(&a);
+        away_until(&a, crash, CAROM_CLIENT_UNSTABLE);
+        away_until(&a, crash, CAROM_CLIENT_PLAYING);
+        run_committing(&a, 1.0);
+        cr_expect_eq(used_tokens(&a), crash + 1);
+        cr_expect_eq(away_stats(&a).players, crash + 1);
+    }
+    away_free(&a);
+}
+
 // Messages ------------------------------------------------------------------------------------
 
 typedef struct told {
