@@ -21,6 +21,7 @@ void cm_match_print_info(const cm_match_file *file)
     const cm_scene *scene = cm_match_scene(file);
     char name[6 * CM_NAME_MAX + 3], module[6 * sizeof info.module + 3];
     char engine[6 * sizeof info.engine_text + 3], room[6 * sizeof info.room + 3];
+    char opened[6 * sizeof info.opened + 3];
     cm_json_quote(scene != NULL ? cm_scene_name(scene) : "", name, sizeof name);
     cm_json_quote(info.module, module, sizeof module);
     cm_json_quote(info.engine_text, engine, sizeof engine);
@@ -32,7 +33,12 @@ void cm_match_print_info(const cm_match_file *file)
            info.module_source);
     printf(", \"engine_version\": %u, \"engine\": %s, \"layout_hash\": \"%016" PRIx64 "\"",
            info.engine_version, engine, info.layout_hash);
-    printf(", \"room\": %s, \"sign_key\": \"%s\"", room, info.sign_key);
+    printf(", \"room\": %s, ", room);
+    if (info.opened[0] != '\0') {
+        cm_json_quote(info.opened, opened, sizeof opened);
+        printf("\"opened\": %s, ", opened);
+    }
+    printf("\"sign_key\": \"%s\"", info.sign_key);
     printf(", \"seed\": \"%016" PRIx64 "\", \"started_unix_ms\": %" PRIu64 ", \"tick_rate\": %u",
            info.seed, info.started_unix_ms, info.tick_rate);
     printf(", \"ticks\": %" PRIu64 ", \"seconds\": %.3f, \"inputs\": %" PRIu64, info.ticks,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/config/json_reader.h"
+#include "shared/base/assert.h"
 #include "shared/scene/scene_json.h"
 
 #define NUMBERS_TEXT_MAX 256u // bytes of a room's numbers as text
@@ -24,8 +25,13 @@ static const struct {
     const char *key;
     size_t offset;
     uint32_t low, high;
+    bool of_scene; // whose match file has it there
 } NUMBERS[] = {
-#define NUMBER(key, low, high, without) {#key, offsetof(cm_room_spec, key), low, high},
+#define OF_SCENE  true
+#define OF_SERVER false
+#define OF_NONE   false
+#define NUMBER(key, low, high, without)                                                            \
+    {#key, offsetof(cm_room_spec, key), low, high, OF_##without},
     CM_ROOM_KEYS(NUMBER)};
 
 #define NUMBER_COUNT (sizeof NUMBERS / sizeof NUMBERS[0])
@@ -145,6 +151,34 @@ static bool take_numbers(const char *name, char *scene, cm_room_spec *numbers, c
             return false;
         }
     }
+    return true;
+}
+
+void cm_room_spec_open_by_admin(cm_room_spec *spec)
+{
+    size_t at = (size_t)snprintf(spec->opened, sizeof spec->opened, CM_ROOM_OPENED_ADMIN);
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        uint32_t number = *number_of(spec, i);
+        if (number > 0 && !NUMBERS[i].of_scene) {
+            at += (size_t)snprintf(spec->opened + at, sizeof spec->opened - at, ":%s=%u",
+                                   NUMBERS[i].key, (unsigned)number);
+            CM_ASSERT(at < sizeof spec->opened); // of all at their highest: 67 bytes
+        }
+    }
+}
+
+bool cm_room_spec_take_opened(cm_room_spec *spec, const char *opened)
+{
+    char text[CM_ROOM_OPENED_MAX], error[EXPECTED_MAX + 64];
+    cm_room_spec numbers = {.name = ""};
+    snprintf(text, sizeof text, "%s", opened);
+    if (!take_numbers(spec->name, text, &numbers, error, sizeof error) ||
+        (strcmp(text, CM_ROOM_OPENED_ADMIN) != 0 && strcmp(text, CM_ROOM_OPENED_ON_DEMAND) != 0)) {
+        return false;
+    }
+    snprintf(numbers.name, sizeof numbers.name, "%s", spec->name);
+    snprintf(numbers.opened, sizeof numbers.opened, "%s", opened);
+    *spec = numbers;
     return true;
 }
 

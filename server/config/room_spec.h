@@ -37,13 +37,20 @@ struct cm_scene_change;
     X(contacts, 1, CAROM_CONTACTS_MAX, SCENE)
 
 // Their names with commas between and behind them, for texts.
-#define CM_ROOM_KEY_NAME(key, low, high, without)  #key ", "
-#define CM_ROOM_KEY_NAMES                          CM_ROOM_KEYS(CM_ROOM_KEY_NAME)
+#define CM_ROOM_KEY_NAME(key, low, high, without) #key ", "
+#define CM_ROOM_KEY_NAMES                         CM_ROOM_KEYS(CM_ROOM_KEY_NAME)
+
+// A match file keeps who opened its room, so that whoever goes on with the match (another
+// process, the next server) opens it as it was: "" is the configuration, which knows it still.
+#define CM_ROOM_OPENED_MAX                         72u
+#define CM_ROOM_OPENED_ON_DEMAND                   "on_demand" // a player, who named it first
+#define CM_ROOM_OPENED_ADMIN                       "admin" // an operator; behind it `:max_players=8` and so on
 
 #define CM_ROOM_KEY_FIELD(key, low, high, without) uint32_t key;
 typedef struct cm_room_spec {
     char name[CAROM_ROOM_NAME_MAX + 1];
-    char scene[CM_ROOM_SCENE_MAX];  // a name in the database, or a file
+    char scene[CM_ROOM_SCENE_MAX]; // a name in the database, or a file
+    char opened[CM_ROOM_OPENED_MAX];
     CM_ROOM_KEYS(CM_ROOM_KEY_FIELD) // 0: not given
 } cm_room_spec;
 
@@ -58,6 +65,11 @@ bool cm_room_spec_set(cm_room_spec *spec, const char *key, int64_t value);
 // Splits a word KEY=NUMBER, with any key. False: it is none.
 #define CM_ROOM_KEY_MAX 32u
 bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value);
+// Says in `opened` that an operator opens it, with its numbers but those that its scene takes.
+void cm_room_spec_open_by_admin(cm_room_spec *spec);
+// Takes `opened` of a match file, and its numbers. False: it says nothing that is known.
+// known.
+bool cm_room_spec_take_opened(cm_room_spec *spec, const char *opened);
 // The changes that the spec makes to its scene; false: none.
 bool cm_room_spec_changes(const cm_room_spec *spec, struct cm_scene_change *change);
 

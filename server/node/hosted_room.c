@@ -119,6 +119,7 @@ static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *d
                                 .keyframe_s = (uint32_t)room->host->config.keyframe_s,
                                 .name = room->info.name,
                                 .live = def->live};
+    memcpy(recorder.opened, def->spec.opened, sizeof recorder.opened);
     carom_result result = cm_recorder_create(&recorder, &room->recorder, error, error_size);
     if (result == CAROM_OK) {
         const cm_sink sink = cm_recorder_sink(room->recorder);

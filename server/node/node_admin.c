@@ -85,6 +85,7 @@ static void open_room(cm_node_admin *a, const cm_admin_request *asked, cm_admin_
     cm_room_spec spec = asked->with;
     snprintf(spec.name, sizeof spec.name, "%s", asked->room);
     snprintf(spec.scene, sizeof spec.scene, "%s", asked->scene);
+    cm_room_spec_open_by_admin(&spec);
     if (!cm_node_rooms_add(a->rooms, a->config, a->worker, a->store, &spec, &failure)) {
         cm_admin_error(reply, failure.text);
         return;

@@ -349,6 +349,7 @@ bool cm_node_rooms_demand(cm_node_rooms *rooms, const cm_config *config, cm_work
     carom_world_def world;
     cm_scene_world_def(rooms->on_demand, &world);
     strcpy(room->spec.name, name); // sound: it fits
+    strcpy(room->spec.opened, CM_ROOM_OPENED_ON_DEMAND);
     room->scene = rooms->on_demand;
     room->on_demand = true;
     room->tick_rate = world.tick_rate;

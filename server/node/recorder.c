@@ -28,7 +28,8 @@ static cm_match_def match_def(const cm_recorder *r)
                           .module_version = module->version,
                           .seed = cm_game_seed(game),
                           .started_unix_ms = r->def.started_unix_ms,
-                          .room = r->def.name};
+                          .room = r->def.name,
+                          .opened = r->def.opened};
 }
 
 // Counts of players who were there go on.

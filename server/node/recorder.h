@@ -4,6 +4,7 @@
 #ifndef CM_SERVER_NODE_RECORDER_H
 #define CM_SERVER_NODE_RECORDER_H
 
+#include "server/config/room_spec.h"
 #include "server/record/replay/live_match.h"
 #include "server/record/store/store.h"
 #include "server/room/room.h"
@@ -16,9 +17,10 @@ typedef struct cm_recorder_def {
     cm_room *room;         // at the tick after which it records
     const cm_scene *scene; // kept by the caller
     uint64_t match_id, started_unix_ms;
-    uint32_t keyframe_s;       // between two keyframes
-    const char *name;          // of the room; NULL or "": none; kept by the caller
-    const cm_live_match *live; // recorded in its own file, with its id; NULL: a new match
+    uint32_t keyframe_s;             // between two keyframes
+    const char *name;                // of the room; NULL or "": none; kept by the caller
+    char opened[CM_ROOM_OPENED_MAX]; // who opened it
+    const cm_live_match *live;       // recorded in its own file, with its id; NULL: a new match
 } cm_recorder_def;
 
 // On failure `error` says why.

@@ -188,6 +188,24 @@ static cm_node_room *place_of(cm_node_rooms *rooms, const char *name)
     return rooms->count < CM_WORKER_ROOMS_MAX ? &rooms->rooms[rooms->count] : NULL;
 }
 
+// A match that an operator or a player opened says so; one of the configuration, or of a server
+// that did not write that yet, says nothing: then a room that nobody names is on demand if it has
+// that scene.
+static void complete_spec(const resuming *run, cm_node_room *room, const cm_live_match *live)
+{
+    const cm_scene *demanded = run->rooms->on_demand;
+    if (cm_room_spec_take_opened(&room->spec, live->info.opened)) {
+        room->on_demand = strcmp(room->spec.opened, CM_ROOM_OPENED_ON_DEMAND) == 0;
+    } else if (room->scene == NULL) {
+        room->on_demand =
+            demanded != NULL && strcmp(cm_scene_name(demanded), cm_scene_name(live->scene)) == 0;
+    }
+    if (room->on_demand) {
+        room->spec.empty_s = (uint32_t)run->config->on_demand_empty_s;
+    }
+    cm_config_complete(run->config, &room->spec);
+}
+
 static void take(const resuming *run, const char *path, cm_live_match *live)
 {
     const char *name = name_of(live->info.room, cm_scene_name(live->scene));
@@ -202,12 +220,8 @@ static void take(const resuming *run, const char *path, cm_live_match *live)
         if (room->scene == NULL) {
             run->rooms->count++;
             memcpy(room->spec.name, name, strlen(name) + 1); // it was one: it fits
-            const cm_scene *demanded = run->rooms->on_demand;
-            room->on_demand = demanded != NULL &&
-                              strcmp(cm_scene_name(demanded), cm_scene_name(live->scene)) == 0;
-            room->spec.empty_s = room->on_demand ? (uint32_t)run->config->on_demand_empty_s : 0;
-            cm_config_complete(run->config, &room->spec);
         }
+        complete_spec(run, room, live);
         cm_scene_free(room->scene);
         room->scene = live->scene;
         room->live = live;

@@ -17,7 +17,7 @@ import sys
 
 EVENTS = {"join": 1, "leave": 2, "message": 3, "end": 4}
 META = ["engine_text", "engine_version", "gap_from", "gap_to", "layout_hash", "match_id", "module", "module_abi", "module_file",
-        "module_source", "module_version", "origin", "parent", "room", "seed",
+        "module_source", "module_version", "opened", "origin", "parent", "room", "seed",
         "sign_key", "started_unix_ms", "tick_rate"]
 
 
@@ -190,9 +190,9 @@ class Reader:
     def head(self):
         meta = self.rows("SELECT key, value FROM meta ORDER BY key")
         seam = {"gap_from", "gap_to", "origin", "parent"}
-        optional = [set(), {"room"}, seam, seam | {"room"}]
-        if [key for key, _ in meta] not in [[key for key in META if key not in without]
-                                            for without in optional]:
+        missing = set(META) - {key for key, _ in meta}
+        if [key for key, _ in meta] != [key for key in META if key not in missing] or \
+                missing - seam - {"room", "opened"} or missing & seam not in (set(), seam):
             raise Unreadable("meta: keys")
         self.first = dict(meta).get("gap_to", 0)
         for key, value in meta:

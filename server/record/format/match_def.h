@@ -13,6 +13,7 @@ typedef struct cm_match_def {
     uint64_t started_unix_ms;
     const carom_module *rules; // NULL: the built-in module of that name
     const char *room;          // its name; NULL or "": none
+    const char *opened;        // who opened it (config/room_spec.h); NULL or "": the configuration
     // Of one that goes on from another, cm_store_go_on; else 0.
     uint64_t parent, origin, gap_to;
 } cm_match_def;

@@ -19,23 +19,15 @@
     }
 
 const cm_meta_key cm_meta_keys[CM_META_KEYS] = {
-    KEY(TEXT, engine_text, ALWAYS),
-    KEY(U32, engine_version, ALWAYS),
-    KEY(NUMBER, gap_from, OF_SEAM),
-    KEY(NUMBER, gap_to, OF_SEAM),
-    KEY(HEX, layout_hash, ALWAYS),
-    KEY(HEX, match_id, ALWAYS),
-    KEY(TEXT, module, ALWAYS),
-    KEY(U32, module_abi, ALWAYS),
-    KEY(TEXT, module_file, ALWAYS),
-    KEY(TEXT, module_source, ALWAYS),
-    KEY(U32, module_version, ALWAYS),
-    KEY(HEX, origin, OF_SEAM),
-    KEY(HEX, parent, OF_SEAM),
-    KEY(NAME, room, LATER),
-    KEY(HEX, seed, ALWAYS),
-    KEY(TEXT, sign_key, ALWAYS),
-    KEY(NUMBER, started_unix_ms, ALWAYS),
+    KEY(TEXT, engine_text, ALWAYS),   KEY(U32, engine_version, ALWAYS),
+    KEY(NUMBER, gap_from, OF_SEAM),   KEY(NUMBER, gap_to, OF_SEAM),
+    KEY(HEX, layout_hash, ALWAYS),    KEY(HEX, match_id, ALWAYS),
+    KEY(TEXT, module, ALWAYS),        KEY(U32, module_abi, ALWAYS),
+    KEY(TEXT, module_file, ALWAYS),   KEY(TEXT, module_source, ALWAYS),
+    KEY(U32, module_version, ALWAYS), KEY(NAME, opened, GIVEN),
+    KEY(HEX, origin, OF_SEAM),        KEY(HEX, parent, OF_SEAM),
+    KEY(NAME, room, LATER),           KEY(HEX, seed, ALWAYS),
+    KEY(TEXT, sign_key, ALWAYS),      KEY(NUMBER, started_unix_ms, ALWAYS),
     KEY(U32, tick_rate, ALWAYS),
 };
 
@@ -62,6 +54,7 @@ void cm_meta_begin(const cm_match_def *def, const char *sign_key, cm_match_info 
     snprintf(info->module_source, sizeof info->module_source, "%s",
              module->source != NULL ? module->source : "");
     snprintf(info->room, sizeof info->room, "%s", def->room != NULL ? def->room : "");
+    snprintf(info->opened, sizeof info->opened, "%s", def->opened != NULL ? def->opened : "");
     snprintf(info->sign_key, sizeof info->sign_key, "%s", sign_key);
 }
 

@@ -5,7 +5,7 @@
 
 #include "server/record/format/match_file.h"
 
-#define CM_META_KEYS     18u
+#define CM_META_KEYS     19u
 #define CM_META_TEXT_MAX 72u
 
 typedef enum cm_meta_kind {
@@ -24,6 +24,7 @@ typedef struct cm_meta_key {
         CM_META_ALWAYS,
         CM_META_OF_SEAM, // of a match that goes on from another
         CM_META_LATER,   // files of the first days have none
+        CM_META_GIVEN,   // where it is not ""
     } when;
 } cm_meta_key;
 

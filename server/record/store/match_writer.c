@@ -96,11 +96,12 @@ static void put_meta(cm_match_writer *writer, const cm_match_info *meta)
     for (uint32_t i = 0; i < CM_META_KEYS && !writer->failed; i++) {
         const cm_meta_key *key = &cm_meta_keys[i];
         char text[CM_META_TEXT_MAX];
-        if (key->when == CM_META_OF_SEAM && meta->parent == 0) {
-            continue;
-        }
         cm_sql_value value =
             cm_meta_text(meta, key, text) ? CM_TEXT(text) : CM_INT(strtoull(text, NULL, 10));
+        if ((key->when == CM_META_OF_SEAM && meta->parent == 0) ||
+            (key->when == CM_META_GIVEN && text[0] == '\0')) {
+            continue;
+        }
         cm_match_writer_put(writer, put, CM_VALUES(CM_TEXT(key->name), value), "writing the head");
         cm_chain_meta(&writer->chain, key->name, text);
     }

@@ -119,3 +119,28 @@ Test(room_list, what_is_unsound_is_refused)
         cr_expect_eq(cm_room_list_add(&full, one, error, sizeof error), i < CM_ROOM_LIST_MAX);
     }
 }
+
+// What a match file keeps is what an operator gave but for what its scene has, and is read again.
+Test(room_list, who_opened_a_room_is_kept_and_read_again)
+{
+    cm_room_spec spec = {.name = "cup", .scene = "hockey"}, again = {.name = "cup"};
+#define HIGHEST(key, low, high, without) spec.key = high;
+    CM_ROOM_KEYS(HIGHEST)
+    cm_room_spec_open_by_admin(&spec);
+    cr_assert_str_eq(spec.opened,
+                     "admin:max_players=64:view_rate=1000:budget_kbit=100000:empty_s=86400");
+    cr_assert(cm_room_spec_take_opened(&again, spec.opened));
+    cr_assert_eq(again.max_players, 64);
+    cr_assert_eq(again.view_rate, 1000);
+    cr_assert_eq(again.budget_kbit, 100000);
+    cr_assert_eq(again.empty_s, 86400);
+    cr_assert_eq(again.bodies, 0);
+    cr_assert_str_eq(again.name, "cup");
+    cr_assert_str_eq(again.opened, spec.opened);
+    static const char *const wrong[] = {"", "someone", "admin:max_players=65", "admin:foo=1",
+                                        "admin:max_players=2:max_players=3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cr_assert_not(cm_room_spec_take_opened(&again, wrong[i]), "%s", wrong[i]);
+        cr_assert_eq(again.max_players, 64);
+    }
+}

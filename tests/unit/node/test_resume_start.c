@@ -51,7 +51,8 @@ static void path_of(uint64_t id, char path[CM_SERVE_PATH_MAX])
 }
 
 // Of so many ticks, its server killed after the last commit.
-static void leave_live(uint64_t id, const char *room, uint64_t started, uint32_t ticks)
+static void leave_live_of(uint64_t id, const char *room, const char *opened, uint64_t started,
+                          uint32_t ticks)
 {
     char command[1024];
     cm_store *dying = recording_store(false);
@@ -61,6 +62,7 @@ static void leave_live(uint64_t id, const char *room, uint64_t started, uint32_t
     cm_match_def def = recording_def(scene);
     def.match_id = id;
     def.room = room;
+    def.opened = opened;
     def.started_unix_ms = started;
     cr_assert_eq(cm_store_begin(dying, &def, &match), CAROM_OK);
     cr_assert_eq(cm_game_create(scene, cm_module_find("sandbox"), def.seed, NULL, &game), CAROM_OK);
@@ -76,6 +78,11 @@ static void leave_live(uint64_t id, const char *room, uint64_t started, uint32_t
     cm_store_destroy(dying);
     cm_game_destroy(game);
     cm_scene_free(scene);
+}
+
+static void leave_live(uint64_t id, const char *room, uint64_t started, uint32_t ticks)
+{
+    leave_live_of(id, room, "", started, ticks);
 }
 
 static uint64_t cut_ids; // of those that could not go on, added up
@@ -118,6 +125,48 @@ static cm_match_end end_of(uint64_t id)
     path_of(id, path);
     cr_assert_eq(cm_match_head_read(path, &head, &error), CAROM_OK, "%s", error.message);
     return head.info.end;
+}
+
+// Seen: 300 rooms that an operator had opened, one by one with its numbers, were rooms on demand
+// after a crash of their worker, and closed five seconds later.
+Test(resume_matches, a_room_is_as_whoever_opened_it_said)
+{
+    leave_live_of(0xa1, "cup", "admin:max_players=2:view_rate=15:budget_kbit=32", 1000, 10);
+    leave_live_of(0xa2, "brief", "admin:empty_s=40", 1000, 10);
+    leave_live_of(0xa3, "asked", "on_demand", 1000, 10);
+    leave_live_of(0xa4, "named", "admin:max_players=3", 1000, 10);
+    leave_live_of(0xa5, "odd", "admin:max_players=900", 1000, 10);
+    leave_live_of(0xa6, "old", "", 1000, 10); // of a server that did not write who opened it
+    rooms.on_demand = recording_scene();
+    rooms.count = 1;
+    strcpy(rooms.rooms[0].spec.name, "named");
+    rooms.rooms[0].scene = recording_scene();
+    rooms.rooms[0].spec.max_players = 5;
+    config.on_demand_empty_s = 7;
+    resume();
+    static const struct {
+        const char *name;
+        bool on_demand;
+        uint32_t max_players, empty_s;
+    } expected[] = {{"cup", false, 2, 0},   {"brief", false, 64, 40}, {"asked", true, 64, 7},
+                    {"named", false, 3, 0}, {"odd", true, 64, 7},     {"old", true, 64, 7}};
+    cr_assert_eq(rooms.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        const cm_node_room *room = rooms.rooms;
+        while (room < rooms.rooms + 6 && strcmp(room->spec.name, expected[i].name) != 0) {
+            room++;
+        }
+        cr_assert(room < rooms.rooms + 6, "%s", expected[i].name);
+        cr_assert_eq(room->on_demand, expected[i].on_demand, "%s", expected[i].name);
+        cr_assert_eq(room->spec.max_players, expected[i].max_players, "%s", expected[i].name);
+        cr_assert_eq(room->spec.empty_s, expected[i].empty_s, "%s", expected[i].name);
+        if (i == 0) {
+            cr_assert_eq(room->spec.view_rate, 15);
+            cr_assert_eq(room->spec.budget_kbit, 32);
+            cr_assert_str_eq(room->spec.opened, "admin:max_players=2:view_rate=15:budget_kbit=32");
+        }
+    }
+    cm_scene_free(rooms.on_demand);
 }
 
 Test(resume_matches, each_goes_on_in_its_room_and_the_newest_of_a_name)
