@@ -133,6 +133,7 @@ help:
 	@echo 'make fuzz        random worlds by the sanitizers, without end; FUZZ_SECONDS=n ends it'
 	@echo 'make bench       measurements; make bench-rooms: of 64 rooms beside each other'
 	@echo 'make bench-peers the benchmark scenes beside Bullet and ODE'
+	@echo 'make web         the simulation as WebAssembly, and the npm package carom-sim, in build/web'
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format      clang-format over every source'
@@ -186,7 +187,7 @@ $(FLAGS_STAMP): always
 
 # For tests: the packages that they need beside those of every build. (A static pattern: make looks
 # for no implicit rule of a phony target.)
-HAVE := have-test have-matrix have-node have-check have-lint
+HAVE := have-test have-matrix have-node have-check have-lint have-web
 .PHONY: $(HAVE)
 $(HAVE): have-%:
 	@deploy/deps.sh $*
@@ -295,6 +296,7 @@ $(OUT)/cluster: $(call obj,$(CLUSTER_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 include tests/tests.mk
+include client-sdk/web/web.mk
 
 deps:
 	@deploy/deps.sh run test

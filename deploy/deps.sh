@@ -11,6 +11,7 @@ packages_test=(libcriterion-dev clang clang-format libclang-rt-14-dev git python
 packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf
   gcc-riscv64-linux-gnu gcc-s390x-linux-gnu libc6-dev-i386-cross libc6-dev-arm64-cross
   libc6-dev-armhf-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross qemu-user wasi-libc libclang-rt-14-dev-wasm32 lld nodejs)
+packages_web=(clang lld wasi-libc libclang-rt-14-dev-wasm32 nodejs npm)
 packages_check=(valgrind)
 packages_node=(nodejs)
 packages_lint=(shellcheck pyflakes3)
@@ -27,11 +28,12 @@ for part in "$@"; do
     run) wanted+=("${packages_run[@]}") ;;
     test) wanted+=("${packages_test[@]}") ;;
     matrix) wanted+=("${packages_matrix[@]}") ;;
+    web) wanted+=("${packages_web[@]}") ;;
     check) wanted+=("${packages_check[@]}") ;;
     node) wanted+=("${packages_node[@]}") ;;
     lint) wanted+=("${packages_lint[@]}") ;;
     peers) wanted+=("${packages_peers[@]}") ;;
-    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, check, node, lint or peers" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, web, check, node, lint or peers" >&2; exit 2 ;;
     esac
 done
 
@@ -40,6 +42,7 @@ have() {
     case "$1" in
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ;;
     shellcheck | pkg-config | git | clang | clang-format | g++ | valgrind) command -v "$1" >/dev/null 2>&1 ;;
+    npm) command -v npm >/dev/null 2>&1 ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
     python3-minimal) command -v python3 >/dev/null 2>&1 ;;
     protobuf-c-compiler) command -v protoc-c >/dev/null 2>&1 ;;

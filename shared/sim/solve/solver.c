@@ -5,9 +5,11 @@ const cm_solver *cm_solver_of(uint32_t type)
 {
     static const cm_solver *const solvers[] = {
         [CAROM_SOLVER_SOFT] = &cm_solver_soft,
+#ifndef CM_SOFT_ALONE
         [CAROM_SOLVER_IMPULSE] = &cm_solver_impulse,
         [CAROM_SOLVER_LCP] = &cm_solver_lcp,
         [CAROM_SOLVER_VOLUME] = &cm_solver_volume,
+#endif
     };
     return solvers[type];
 }

@@ -111,7 +111,7 @@ static carom_result check_solver(const cm_world_state *state, carom_error *error
 {
     static const char *const substeps[] = {"solver.soft.substeps", "solver.impulse.substeps",
                                            "solver.lcp.substeps", "solver.volume.substeps"};
-    CM_WANT(state->solver <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");
+    CM_WANT(state->solver <= CM_SOLVER_LAST, "solver.type", "a carom_solver_type");
     bool chosen = state->substeps >= 1 || state->solver != CAROM_SOLVER_IMPULSE;
     CM_WANT(chosen && state->substeps <= CAROM_SUBSTEPS_MAX, substeps[state->solver], "1 to 64");
     CM_TRY(check_soft(state, error));

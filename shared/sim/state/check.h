@@ -47,6 +47,14 @@ static inline carom_result cm_refuse(carom_error *error, carom_result result, co
 #define CM_WANT(holds, field, expected)                                                            \
     CM_FIELD((holds) ? CAROM_OK : CAROM_ERROR_ARGUMENT, field, expected)
 
+// The last carom_solver_type of this build. CM_SOFT_ALONE leaves all but the first out, for a page that
+// wants few bytes: worlds of the others are refused.
+#ifdef CM_SOFT_ALONE
+#define CM_SOLVER_LAST CAROM_SOLVER_SOFT
+#else
+#define CM_SOLVER_LAST CAROM_SOLVER_VOLUME
+#endif
+
 // OK, NOT_FINITE, or ARGUMENT outside [low, high] (of each element's absolute value, for a vector).
 carom_result cm_check_float(float value, float low, float high);
 carom_result cm_check_vec(carom_vec3 value, float high);

@@ -21,7 +21,7 @@ static void base(cm_findings *findings, carom_result result, const carom_error *
 static const cm_scene_rules *rules_of(const carom_world_def *def)
 {
     static const cm_scene_rules none = {0};
-    bool known = (unsigned)def->solver.type <= CAROM_SOLVER_VOLUME;
+    bool known = (unsigned)def->solver.type <= CM_SOLVER_LAST;
     return known ? cm_solver_of((uint32_t)def->solver.type)->rules : &none;
 }
 

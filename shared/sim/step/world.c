@@ -143,7 +143,7 @@ static bool lay_out(const carom_world_def *def, carom_world *world, size_t *size
 // Checks what sizes the scratch, before it is sized.
 static carom_result check_solver_def(const carom_solver_def *def, carom_error *error)
 {
-    CM_WANT((unsigned)def->type <= CAROM_SOLVER_VOLUME, "solver.type", "a carom_solver_type");
+    CM_WANT((unsigned)def->type <= CM_SOLVER_LAST, "solver.type", "a carom_solver_type");
     CM_WANT(def->lcp.direct_rows <= CAROM_DIRECT_ROWS_MAX, "solver.lcp.direct_rows", "0 to 2048");
     CM_WANT(def->volume.segments <= CAROM_SEGMENTS_MAX, "solver.volume.segments", "3 to 256");
     CM_WANT((unsigned)def->impulse.rotation <= CAROM_ROTATION_CONSTANT_SPIN,
