@@ -13,7 +13,7 @@ import os
 import sys
 
 BUDGETS = "tests/tidy/lines.txt"
-SOURCES = (".c", ".h", ".inl", ".def", ".cpp", ".py", ".sh", ".js", ".mjs", ".sql", ".proto", ".in", ".html", ".css", ".mk")
+SOURCES = (".c", ".h", ".inl", ".def", ".cpp", ".py", ".sh", ".js", ".mjs", ".ts", ".sql", ".proto", ".in", ".html", ".css", ".mk")
 TABLES = (".inc",)
 NEW_FOLDER = 1000  # lines that a folder may have before it needs a row
 SKIPPED = ("node_modules", "build")

@@ -46,6 +46,7 @@ export class ColliderDesc {
     private density?: number;
     private rollingFriction?: number;
     private surfaceVelocity?: Vector;
+    private material = 0;
     private sensor = false;
     private filter: CollisionFilter = {};
 
@@ -109,6 +110,12 @@ export class ColliderDesc {
         return this;
     }
 
+    /** A number of the game's own for what it is made of; 0: none. */
+    setMaterial(material: number): this {
+        this.material = material;
+        return this;
+    }
+
     /** Reports what overlaps it, and pushes nothing. */
     setSensor(sensor: boolean): this {
         this.sensor = sensor;
@@ -155,6 +162,7 @@ export class ColliderDesc {
         float(ShapeDef.density, this.density);
         float(ShapeDef.rolling_friction, this.rollingFriction);
         vector(ShapeDef.surface_velocity, this.surfaceVelocity);
+        n.u32[(at + ShapeDef.material) >> 2] = this.material;
         n.u8[at + ShapeDef.sensor] = this.sensor ? 1 : 0;
         if (this.filter.category !== undefined) {
             n.u32[(at + ShapeDef.category) >> 2] = this.filter.category;

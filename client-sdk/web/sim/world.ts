@@ -21,6 +21,16 @@ export enum Solver {
     Volume = 3,
 }
 
+/** How two colliders' coefficients become one. */
+export enum Combine {
+    Product = 0,
+    Average = 1,
+    /** The root of their product. */
+    Geometric = 2,
+    Min = 3,
+    Max = 4,
+}
+
 /** What a world has from its start. */
 export interface WorldOptions {
     /** Steps a second of the world's time; 60. */
@@ -28,6 +38,9 @@ export interface WorldOptions {
     solver?: Solver;
     /** Of the soft solver; 0, the default: as many as the scene needs. */
     substeps?: number;
+    /** Product, both. */
+    frictionCombine?: Combine;
+    restitutionCombine?: Combine;
     /** Whether bodies may sleep; true. */
     sleep?: boolean;
     /** Everything stays in the plane z = 0; false. */
@@ -461,8 +474,12 @@ export class World {
         put(WorldDef.solver_soft_substeps, o.substeps ?? 0);
         n.u8[def + WorldDef.sleep] = o.sleep === false ? 0 : 1;
         n.u8[def + WorldDef.planar] = o.planar ? 1 : 0;
-        n.u64[(def + WorldDef.seed) >> 3] = BigInt.asUintN(64, o.seed ?? 0n);
+        if (o.seed !== undefined) {
+            n.u64[(def + WorldDef.seed) >> 3] = BigInt.asUintN(64, o.seed);
+        }
         n.f32[(def + WorldDef.hit_speed) >> 2] = o.hitSpeed ?? 0;
+        put(WorldDef.friction_combine, o.frictionCombine ?? Combine.Product);
+        put(WorldDef.restitution_combine, o.restitutionCombine ?? Combine.Product);
         put(WorldDef.hulls, hullList);
         put(WorldDef.hull_count, hullCount);
         put(WorldDef.error, error);

@@ -47,8 +47,8 @@ static inline carom_result cm_refuse(carom_error *error, carom_result result, co
 #define CM_WANT(holds, field, expected)                                                            \
     CM_FIELD((holds) ? CAROM_OK : CAROM_ERROR_ARGUMENT, field, expected)
 
-// The last carom_solver_type of this build. CM_SOFT_ALONE leaves all but the first out, for a page that
-// wants few bytes: worlds of the others are refused.
+// The last carom_solver_type of this build. CM_SOFT_ALONE leaves all but the first out, for a page
+// that wants few bytes: worlds of the others are refused.
 #ifdef CM_SOFT_ALONE
 #define CM_SOLVER_LAST CAROM_SOLVER_SOFT
 #else

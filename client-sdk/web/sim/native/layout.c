@@ -1,4 +1,4 @@
-// Where the fields of the public structs lie in wasm32: layout.mjs reads these rows and writes
+// The places of the public structs' fields in wasm32: layout.mjs reads these rows and writes
 // layout.ts, so that no offset stands in a source. Built apart from the simulation.
 #include <stddef.h>
 

@@ -1,6 +1,7 @@
-// What JavaScript needs beside the public functions of world.h, joint.h, hull.h and query.h, which it
-// calls as they are (exports.txt): memory, the table of solvers of a build, and the transforms of all
-// bodies in one call. No import: a failed assertion leaves its text and traps.
+// The functions that JavaScript needs beside the public ones of world.h, joint.h, hull.h and
+// query.h, which it it calls as they are (exports.txt): memory, the table of solvers of a build,
+// and the transforms of all bodies in one call. No import: a failed assertion leaves its text and
+// traps.
 #include "carom/world.h"
 
 #include <stdlib.h>
@@ -94,13 +95,16 @@ static cw_transform transform_of(carom_body_id body, const carom_body_state *sta
     bool still = state->type == CAROM_BODY_STATIC;
     return (cw_transform){
         .position = {state->position.x, state->position.y, state->position.z},
-        .there = still ? 3.0f : dynamic && state->asleep ? 2.0f : 1.0f,
+        .there = still                      ? 3.0f
+                 : dynamic && state->asleep ? 2.0f
+                                            : 1.0f,
         .rotation = {state->orientation.x, state->orientation.y, state->orientation.z,
                      state->orientation.w},
     };
 }
 
-// A row for each slot of bodies, by the indices of their ids; `capacity` at most. Returns the slots.
+// A row for each slot of bodies, by the indices of their ids; `capacity` at most. Returns the
+// slots.
 CAROM_API uint32_t cw_transforms(const carom_world *world, cw_transform *rows, uint32_t capacity)
 {
     carom_body_id bodies[CHUNK];
