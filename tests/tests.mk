@@ -274,10 +274,10 @@ night-planted: | have-test
 check-page: | have-node
 	node tests/web/page.js
 
-# The npm package carom-sim, by node.
+# The npm package carom-sim, by node and in Chromium.
 .PHONY: check-web
-check-web: web $(OUT)/carom
-	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/sim.mjs | tee $(WEB)/sim.tap | \
-	  awk '/^not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
+check-web: web $(OUT)/carom | have-browser
+	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/sim.mjs tests/web/browser.mjs | \
+	  tee $(WEB)/tap | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
 
 include tests/bench/bench.mk

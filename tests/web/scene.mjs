@@ -1,5 +1,4 @@
 // Builds a world of carom-sim from a scene file, as far as the benchmark scenes and games go.
-import { readFileSync } from 'node:fs';
 import { ColliderDesc, Combine, JointDesc, RigidBodyDesc, RigidBodyType, World } from '../../build/web/carom-sim/index.js';
 
 const TYPES = { static: RigidBodyType.Fixed, kinematic: RigidBodyType.Kinematic, dynamic: RigidBodyType.Dynamic };
@@ -61,9 +60,8 @@ function places(array) {
     return found;
 }
 
-/** The world of a scene file, and its bodies in their order. */
-export function load(path, options = {}) {
-    const scene = JSON.parse(readFileSync(path, 'utf8'));
+/** The world of a scene, and its bodies in their order. */
+export function build(scene, options = {}) {
     const world = new World(vector(scene.gravity ?? [0, -9.81, 0]), {
         tickRate: scene.tick_rate ?? 60,
         sleep: scene.sleep ?? true,

@@ -8,10 +8,11 @@ import { gzipSync } from 'node:zlib';
 import {
     CaromError, ColliderDesc, init, JointDesc, Ray, RigidBodyDesc, RigidBodyType, Solver, World,
 } from '../../build/web/carom-sim/index.js';
-import { load } from './scene.mjs';
+import { build } from './scene.mjs';
 
 const carom = process.env.CAROM_BINARY ?? 'build/release/carom';
 const program = (name) => readFileSync(new URL(`../../build/web/carom-sim/${name}.wasm`, import.meta.url));
+const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const DOWN = { x: 0, y: -1, z: 0 };
 const NO_TURN = { x: 0, y: 0, z: 0, w: 1 };
 const hex = (hash) => hash.toString(16).padStart(16, '0');
@@ -43,7 +44,7 @@ for (const scene of ['bench/A_pyramid20', 'bench/B_pile1000', 'bench/C_mixed1000
     test(`${scene}: hashes of the native program`, () => {
         const path = `tests/scenes/${scene}.json`;
         const lines = execFileSync(carom, ['sim', path, '--ticks', '90', '--every', '30'], { maxBuffer: 1 << 28 });
-        const { world } = load(path);
+        const { world } = build(read(path));
         for (const line of lines.toString().trim().split('\n')) {
             const { tick, hash } = JSON.parse(line);
             while (world.tick < BigInt(tick)) {
@@ -104,14 +105,14 @@ test('a world grows: bodies, joints, contacts and hulls beyond its first room', 
 });
 
 test('the portable form: of hulls and joints, and hostile bytes are refused', () => {
-    const { world } = load('tests/scenes/games/hulls_on_a_ramp.json');
+    const scene = read('tests/scenes/games/hulls_on_a_ramp.json');
+    const { world } = build(scene);
     for (let i = 0; i < 30; i++) {
         world.step();
     }
     const bytes = world.encode();
     const other = new World();
     assert.throws(() => other.decode(bytes), CaromError);
-    const scene = JSON.parse(readFileSync('tests/scenes/games/hulls_on_a_ramp.json', 'utf8'));
     other.addHull(ColliderDesc.convexHull(new Float32Array(scene.arrays[0].of.shapes[0].hull.points.flat())));
     other.decode(bytes);
     assert.equal(other.hash(), world.hash());

@@ -1,5 +1,5 @@
 // The functions that JavaScript needs beside the public ones of world.h, joint.h, hull.h and
-// query.h, which it it calls as they are (exports.txt): memory, the table of solvers of a build,
+// query.h, which it calls as they are (exports.txt): memory, the table of solvers of a build,
 // and the transforms of all bodies in one call. No import: a failed assertion leaves its text and
 // traps.
 #include "carom/world.h"
