@@ -134,6 +134,7 @@ help:
 	@echo 'make bench       measurements; make bench-rooms: of 64 rooms beside each other'
 	@echo 'make bench-peers the benchmark scenes beside Bullet and ODE'
 	@echo 'make web         the simulation as WebAssembly, and the npm package carom-sim, in build/web'
+	@echo 'make bench-web   the same beside Rapier, under Node.js'
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
 	@echo 'make format      clang-format over every source'

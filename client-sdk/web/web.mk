@@ -54,3 +54,12 @@ $(WEB_PACKAGE)/index.js: $(WEB_TS) $(WEB_SIM)/tsconfig.json $(WEB)/layout.wasm $
 	$(call say,TSC,$@)node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/ts --outDir $(WEB_PACKAGE)
 
 -include $(WEB_OBJS:.o=.d) $(WEB_SOFT_OBJS:.o=.d)
+
+# Beside Rapier: nothing of it is in the package or needed to build it.
+$(WEB)/peers/node_modules/.package-lock.json: tests/web/peers/package.json tests/web/peers/package-lock.json | have-web
+	@mkdir -p $(WEB)/peers && cp $^ $(WEB)/peers/
+	$(call say,NPM,$(WEB)/peers)cd $(WEB)/peers && npm ci --no-audit --no-fund --loglevel=error >/dev/null
+
+.PHONY: bench-web
+bench-web: web $(WEB)/peers/node_modules/.package-lock.json
+	node tests/web/peers/bench.mjs
