@@ -329,7 +329,7 @@ install: all
 	sed -i -E 's#\]\((\.\./)+[^)]*/(GUIDE|SCENE|OPERATE|PROTOCOL|MATCH_FILE|EXPORT_FILE)\.md#](\2.md#g; s#\[([^]]*)\]\(\.\./[^)]*\)#\1#g' \
 	  $(DESTDIR)$(PREFIX)/share/carom/*.md
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/carom/examples $(wildcard client-sdk/examples/*.c client-sdk/examples/*.json client-sdk/examples/*.py)
-	for file in $$(find $(GAMES:%=client-sdk/examples/%) -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client'); do \
+	for file in $$(find $(GAMES:%=client-sdk/examples/%) client-sdk/examples/window -type f ! -name '*.o' ! -name '*.a' ! -name '*.so' ! -name '*_client' ! -name carom_window); do \
 	  install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/carom/$${file#client-sdk/} || exit 1; done
 	install -m 644 $(EXAMPLE_SRCS) $(wildcard client-sdk/examples/*.json) $(DESTDIR)$(PREFIX)/share/carom/examples/
 	install -m 644 LICENSE deploy/NOTICE $(DESTDIR)$(PREFIX)/share/carom/

@@ -269,6 +269,11 @@ check-planted: | have-test
 night-planted: | have-test
 	tests/planted/run.sh
 
+# The window of the examples, by SDL2, where that is.
+.PHONY: check-window
+check-window: all
+	tests/window/run.sh
+
 # The page for browsers, by node.
 .PHONY: check-page
 check-page: | have-node
