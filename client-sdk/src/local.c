@@ -158,17 +158,18 @@ static bool answer(carom_local *local)
     bool changed = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         cm_local_link *link = local->links[i];
-        if (link == NULL || !cm_game_has_slot(local->game, i)) {
+        bool is_in = link != NULL && link->state >= CM_LOCAL_JOINS && link->state < CM_LOCAL_GONE;
+        if (!is_in || !cm_game_has_slot(local->game, i)) {
             continue;
         }
         uint64_t bit = UINT64_C(1) << i;
         bool refused = (cm_game_refused(local->game) & bit) != 0;
         bool kicked = (cm_game_kicked(local->game) & bit) != 0;
-        if (link->state == CM_LOCAL_WAITS && !refused) {
+        if (link->state == CM_LOCAL_JOINS && !refused) {
             welcome(local, link);
             changed = true;
         }
-        if ((refused || kicked) && link->state != CM_LOCAL_GONE) {
+        if (refused || kicked || link->state == CM_LOCAL_GONE) {
             const cm_local_parcel head = {.type = CM_EVENT_LEAVE, .player = i};
             (void)cm_local_put(&local->events, &local->allocator, &head, CM_LEAVE_REFUSED,
                                refused ? strlen(CM_LEAVE_REFUSED) : 0);
@@ -286,6 +287,10 @@ static void gather(carom_local *local, cm_tick_input *input, cm_game_event *even
            bytes < CM_CONTROL_TICKS_MAX / 2) {
         cm_local_parcel *parcel = cm_local_take(&local->events);
         bool joins = parcel->type == CM_EVENT_JOIN;
+        cm_local_link *link = local->links[parcel->player];
+        if (joins && link != NULL && link->state == CM_LOCAL_WAITS) {
+            link->state = CM_LOCAL_JOINS;
+        }
         parcels[input->event_count] = parcel;
         events[input->event_count++] = (cm_game_event){.type = parcel->type,
                                                        .player = parcel->player,

@@ -36,6 +36,7 @@ typedef struct cm_local_queue {
 typedef enum cm_local_state {
     CM_LOCAL_KNOCKS = 0, // has not said hello
     CM_LOCAL_WAITS,      // its join is an event
+    CM_LOCAL_JOINS,      // of the tick at hand
     CM_LOCAL_PLAYS,
     CM_LOCAL_GONE, // it leaves, or was sent away
 } cm_local_state;

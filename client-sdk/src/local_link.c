@@ -257,9 +257,9 @@ cm_transport *cm_local_open(carom_local *local, const carom_allocator *allocator
 {
     const cm_local_parcel head = {.type = CM_TRANSPORT_OPENED};
     uint32_t player = 0;
-    // A place whose player is still to leave is not free yet.
-    while (player < local->max_players &&
-           (local->links[player] != NULL || cm_game_has_slot(local->game, player))) {
+    // The player before leaves by an event ahead of this one's join: no client may be left to let
+    // the room step meanwhile.
+    while (player < local->max_players && local->links[player] != NULL) {
         player++;
     }
     cm_local_link *link =

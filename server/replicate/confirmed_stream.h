@@ -1,6 +1,6 @@
 // A room of exact sync ("sync": "inputs") sends beside its views every confirmed tick, with its
 // events, inputs and hash, to each client from the tick of its welcome's keyframe on
-// (shared/wire/confirmed.h). Ten messages a second, reliable, the same for all: made once.
+// (shared/wire/confirmed.h). Eight messages a second, reliable, the same for all: made once.
 //
 // A client that is welcomed has the keyframe of a confirmed tick, so all up to that tick are sent
 // before. One whose world differs says so, and is welcomed again. Typical: 6 ticks of 30 to 60

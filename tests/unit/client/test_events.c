@@ -225,6 +225,24 @@ Test(events, a_correction_moves_what_is_open)
     cr_expect_not_null(strstr(told, "P1@140 P1@144 X1@140 X1@144"), "%s", told);
 }
 
+// Of two that are as near the earlier one is meant; else the nearer one.
+Test(events, the_nearest_is_meant)
+{
+    for (uint32_t order = 0; order < 2; order++) {
+        cm_event_log *log = open_tolerant_log();
+        predict(log, 1, order == 0 ? 120 : 124);
+        predict(log, 1, order == 0 ? 124 : 120);
+        if (order == 1) {
+            predict(log, 1, 124); // stepped again
+        }
+        cm_event_log_tell(log);
+        confirm(log, 1, 122);
+        cr_expect_not_null(strstr(told, "C1@122was120"), "%s", told);
+        confirm(log, 1, 123);
+        cr_expect_not_null(strstr(told, "C1@123was124"), "%s", told);
+    }
+}
+
 Test(events, what_is_taken_back_before_it_was_told_is_not_told)
 {
     cm_event_log *log = open_log();

@@ -216,6 +216,19 @@ Test(keyframe, one_that_stops_is_given_up)
     end_lie(&l);
 }
 
+// One whose parts come, slowly: whatever the whole takes, it is waited for.
+Test(keyframe, slow_parts_are_waited_for)
+{
+    liar l;
+    begin_lie(&l, 6 * CM_CONTROL_PART_SIZE);
+    for (uint32_t i = 0; i < 5; i++) {
+        send_part(&l, CM_CONTROL_PART_SIZE);
+        fake_play(&l.server, l.client, 10.0);
+        cr_assert_eq(carom_client_get_state(l.client), CAROM_CLIENT_JOINING, "part %u", i);
+    }
+    end_lie(&l);
+}
+
 static cm_keyframe_state put(cm_keyframe_inbox *inbox, cm_control_type type, const uint8_t *bytes,
                              size_t size)
 {

@@ -293,6 +293,37 @@ Test(client_local, the_rules_refuse_send_away_and_end)
     carom_local_destroy(local);
 }
 
+// A place is free again however its player went: by its own will, refused, or sent away.
+Test(client_local, one_after_another_in_one_place)
+{
+    carom_local *local = open_room(1);
+    ears e = {0};
+    carom_client *refused = make_client(&e, "x"), *me = make_client(&e, "");
+    cr_assert_eq(carom_client_open_local(refused, local, now_us), CAROM_OK);
+    play(&refused, 1, 20, FRAME_US);
+    cr_expect_eq(carom_client_get_reason(refused), CAROM_REASON_GAME_REFUSED);
+    for (uint32_t i = 0; i < 4; i++) {
+        cr_assert_eq(carom_client_open_local(me, local, now_us), CAROM_OK, "round %u", i);
+        play(&me, 1, 20, FRAME_US);
+        cr_assert_eq(carom_client_get_state(me), CAROM_CLIENT_PLAYING, "round %u", i);
+        uint32_t size;
+        const table *s = carom_client_public_state(me, &size);
+        cr_expect_eq(s->joined, i + 2);
+        cr_expect_eq(s->left, i); // the refused one was never in
+        if (i % 2 == 0) {
+            cr_assert_eq(carom_client_send(me, "kick", 4), CAROM_OK);
+            play(&me, 1, 20, FRAME_US);
+            cr_expect_eq(carom_client_get_reason(me), CAROM_REASON_GAME_KICKED);
+        } else {
+            carom_client_disconnect(me, now_us);
+            play(&me, 1, 1, FRAME_US);
+        }
+    }
+    carom_client_destroy(refused);
+    carom_client_destroy(me);
+    carom_local_destroy(local);
+}
+
 // The room may go before its clients, and a pause is none of the game's time.
 Test(client_local, ends_and_pauses)
 {
