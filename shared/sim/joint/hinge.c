@@ -19,9 +19,12 @@ static cm_joint_row tilt_row(const cm_joint_pose *pose, carom_vec3 across)
 
 static uint32_t rows(const cm_joint *joint, const cm_joint_pose *pose, cm_joint_row *out)
 {
-    cm_joint_row free;
-    coordinate(joint, pose, &free);
-    uint32_t count = cm_joint_free_rows(joint, &free, 5, out);
+    uint32_t count = 0;
+    if (cm_joint_has_free_rows(joint)) {
+        cm_joint_row free;
+        coordinate(joint, pose, &free);
+        count = cm_joint_free_rows(joint, &free, 5, out);
+    }
     out[count] = tilt_row(pose, pose->a.z);
     out[count].place = 3;
     out[count + 1] = tilt_row(pose, pose->a.y);

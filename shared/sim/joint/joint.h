@@ -86,6 +86,12 @@ static inline bool cm_joint_has_spring(const cm_joint *joint)
     return (joint->flags & (CM_JOINT_SPRING_HERTZ | CM_JOINT_SPRING_STIFFNESS)) != 0;
 }
 
+// True if cm_joint_free_rows may make any: else nobody needs the coordinate.
+static inline bool cm_joint_has_free_rows(const cm_joint *joint)
+{
+    return cm_joint_has_spring(joint) || (joint->flags & (CM_JOINT_MOTOR | CM_JOINT_LIMITS)) != 0;
+}
+
 // pose.c: where a joint of the state stands.
 void cm_joint_pose_get(const carom_world *world, const cm_joint *joint, cm_joint_pose *pose);
 // From anchors and frames in world axes.

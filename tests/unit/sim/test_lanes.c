@@ -1,8 +1,9 @@
 // Goal: the number of lanes changes no bit. Method: the golden worlds stepped with one, four,
 // eight and sixteen lanes (where the processor has them) beside each other, hashes compared every
 // tick; a heap on one body, whose contacts outnumber the colours; a hub, whose joints do; contacts
-// of which neither body can be pushed; and a block of bodies of the soft solver that lanes fill
-// beside one that they do not.
+// of which neither body can be pushed; a block of bodies of the soft solver that lanes fill
+// beside one that they do not; and a tree of joints by itself, which goes joint by joint, beside
+// the same one among others, which goes in a lane.
 #include "tests/unit/counts.h"
 #include "tests/unit/sim/golden_scenes.h"
 
@@ -243,4 +244,74 @@ Test(lanes, joints_without_a_colour_are_solved_too)
         cr_assert_lt(state.error, 0.02f, "ball %u: %g", slot, (double)state.error);
     }
     cm_rig_close(&rig);
+}
+
+// A branching tree of all types that trees have, with a spring, a motor and limits that are
+// reached; some of its bodies are round.
+static carom_body_id build_tree(cm_rig *rig)
+{
+    static const carom_joint_type types[] = {CAROM_JOINT_HINGE,     CAROM_JOINT_BALL,
+                                             CAROM_JOINT_PRISMATIC, CAROM_JOINT_HINGE,
+                                             CAROM_JOINT_FIXED,     CAROM_JOINT_HINGE};
+    carom_body_id none = {0}, last = none, first = none;
+    for (uint32_t i = 0; i < 14; i++) {
+        carom_body_def body = carom_default_body_def();
+        body.position = cm_vec(0.5f * (float)i, i % 3 == 0 ? 0.1f : 0.0f, 0.02f * (float)i);
+        carom_shape_def shape = carom_default_shape_def();
+        shape.type = i % 4 < 2 ? CAROM_SHAPE_BOX : CAROM_SHAPE_SPHERE;
+        shape.half_extents = cm_vec(0.25f, 0.05f, 0.1f);
+        shape.radius = 0.1f;
+        shape.mask = 0;
+        carom_body_id id = cm_rig_body(rig, &body, &shape);
+        carom_joint_def def = carom_default_joint_def();
+        def.type = types[i % 6];
+        def.body_a = i == 0 ? none : (i % 5 == 4 ? first : last);
+        def.body_b = id;
+        def.anchor = cm_vec(0.5f * (float)i - 0.25f, 0.0f, 0.0f);
+        def.axis = cm_vec(0.0f, 0.0f, 1.0f);
+        def.has_limits = def.type == CAROM_JOINT_HINGE || def.type == CAROM_JOINT_PRISMATIC;
+        def.lower = -0.1f;
+        def.upper = 0.2f;
+        def.has_motor = i == 3;
+        def.motor_velocity = 1.0f;
+        def.motor_max = 2.0f;
+        def.spring = i == 5 ? CAROM_SPRING_HERTZ : CAROM_SPRING_NONE;
+        def.spring_hertz = 3.0f;
+        cr_assert_eq(carom_joint_create(rig->world, &def, NULL), CAROM_OK, "joint %u", i);
+        first = i == 0 ? id : first;
+        last = id;
+    }
+    return last;
+}
+
+Test(lanes, a_tree_by_itself_is_as_among_others)
+{
+    const uint32_t copies[] = {1, 2, 3, 9};
+    cm_rig rigs[4];
+    carom_body_id last[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        carom_world_def def = cm_rig_def(9 * 14);
+        def.limits.joints = 9 * 14;
+        rigs[i] = cm_rig_open(&def, i);
+        rigs[i].rubbish = i;
+        last[i] = build_tree(&rigs[i]);
+        for (uint32_t k = 1; k < copies[i]; k++) {
+            build_tree(&rigs[i]);
+        }
+    }
+    for (uint32_t tick = 0; tick < 240; tick++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            cm_rig_step(&rigs[i], 1);
+            for (uint32_t slot = 0; slot < 14; slot++) {
+                cr_assert_arr_eq(&cm_motions(rigs[i].world)[slot], &cm_motions(rigs[0].world)[slot],
+                                 sizeof(cm_motion), "%u trees, tick %u, body %u", copies[i], tick,
+                                 slot);
+            }
+        }
+    }
+    cr_expect_gt(cm_length(cm_rig_get(&rigs[0], last[0]).linear_velocity), 0.01f,
+                 "it still swings");
+    for (uint32_t i = 0; i < 4; i++) {
+        cm_rig_close(&rigs[i]);
+    }
 }

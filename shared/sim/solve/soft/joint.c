@@ -35,12 +35,22 @@ static size_t row_group_limit(const carom_limits *limits)
     return full < limits->joints ? full : limits->joints;
 }
 
+// Rows, and behind those that are used the knots. Where each joint has room for a group, this does:
+// a knot's eighth of a group and its own room are less, but for one knot, or two.
+static size_t row_memory_limit(const carom_limits *limits)
+{
+    size_t groups = row_group_limit(limits), most = CM_KNOT_TREES * (size_t)CM_JOINT_TREE;
+    if (groups == limits->joints) {
+        return groups * sizeof(cm_soft_rows) + cm_soft_knots_size(groups < 2 ? groups : 2);
+    }
+    return (groups + 1) * sizeof(cm_soft_rows) + cm_soft_knots_size(most);
+}
+
 size_t cm_soft_joints_size(const carom_limits *limits)
 {
     size_t groups = group_limit(limits);
     return line(sizeof(cm_soft_joints)) + line(groups * sizeof(cm_soft_balls)) +
-           line(row_group_limit(limits) * sizeof(cm_soft_rows)) +
-           line(limits->joints * sizeof(cm_soft_joint_link)) +
+           line(row_memory_limit(limits)) + line(limits->joints * sizeof(cm_soft_joint_link)) +
            line(limits->joints * sizeof(cm_soft_path)) +
            line(7 * limits->joints * sizeof(uint32_t) + sizeof(uint32_t)) +
            line((2 * limits->joints + 1) * sizeof(cm_soft_limb));
@@ -56,7 +66,7 @@ void cm_soft_map_joints(const carom_limits *limits, void *memory, cm_soft *soft)
     joints->balls = (void *)at;
     at += line(groups * sizeof(cm_soft_balls));
     joints->rows = (void *)at;
-    at += line(row_group_limit(limits) * sizeof(cm_soft_rows));
+    at += line(row_memory_limit(limits));
     joints->links = (void *)at;
     at += line(limits->joints * sizeof(cm_soft_joint_link));
     joints->paths = (void *)at;
@@ -131,7 +141,7 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
         cm_softness_of(cm_min(JOINT_HERTZ, BALL_SHARE / soft->h), BALL_DAMPING_RATIO, soft->h);
     joints->rigid =
         cm_softness_of(cm_min(JOINT_HERTZ, ROW_SHARE / soft->h), ROW_DAMPING_RATIO, soft->h);
-    uint32_t count = link_joints(world, soft), first = 0, paths = 0;
+    uint32_t count = link_joints(world, soft), first = 0, paths = 0, left = 0;
     if (count == 0) { // what follows goes over all bodies
         return;
     }
@@ -145,43 +155,35 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
         paths = cm_soft_find_paths(soft, count, true, &loops);
     }
     if (counts.balls > 0) {
-        joints->ball_span = cm_soft_place_paths(soft, paths, true, 0);
+        joints->ball_span = cm_soft_place_paths(soft, &paths, true, 0, 0, &left);
         cm_soft_pack_balls(world, soft);
     }
     if (counts.rows > 0) {
         paths = cm_soft_find_paths(soft, count, false, &loops);
-        joints->row_span = cm_soft_place_paths(soft, paths, false, 0);
+        joints->row_span = cm_soft_place_paths(soft, &paths, false, 0, 0, &left);
         first = joints->row_span.end;
     }
-    joints->tree_span = (cm_soft_span){first, first, first};
+    joints->tree_span = joints->knot_span = (cm_soft_span){first, first, first};
     if (counts.trees > 0) {
-        uint32_t trees = cm_soft_find_trees(soft, count);
-        joints->tree_span = cm_soft_place_paths(soft, trees, false, first);
+        paths = cm_soft_find_trees(soft, count);
+        joints->tree_span = cm_soft_place_paths(soft, &paths, false, first, CM_KNOT_TREES,
+                                                &joints->knot_tree_count);
         cm_soft_place_limbs(soft);
+        cm_soft_place_knots(soft, paths - joints->knot_tree_count, joints->tree_span.end);
     }
     cm_soft_pack_rows(soft);
+    cm_soft_pack_knots(soft);
 }
 
 bool cm_soft_has_joints(const cm_soft *soft)
 {
-    return soft->joints->ball_span.end + soft->joints->tree_span.end > 0;
+    return soft->joints->ball_span.end + soft->joints->knot_span.end > 0;
 }
 
 static void run(cm_soft *soft, cm_soft_kind kind, const cm_soft_span *span)
 {
     soft->single->run[kind](soft, span->loose, span->colored);
     soft->passes->run[kind](soft, span->colored, span->end);
-}
-
-// A tree that has a lane for itself alone is solved in it alone.
-static void run_trees(cm_soft *soft, cm_soft_kind kind)
-{
-    const cm_soft_span *span = &soft->joints->tree_span;
-    for (uint32_t i = span->loose; i < span->end; i += soft->joints->rows[i].who.steps) {
-        const cm_soft_members *who = &soft->joints->rows[i].who;
-        const cm_soft_passes *passes = who->lanes == 1 ? soft->single : soft->passes;
-        passes->run[kind](soft, i, i + who->steps);
-    }
 }
 
 void cm_soft_warm_start_joints(cm_soft *soft)
@@ -194,11 +196,14 @@ void cm_soft_solve_joints(cm_soft *soft, bool relax)
 {
     run(soft, relax ? CM_SOFT_BALL_RELAX : CM_SOFT_BALL_SOLVE, &soft->joints->ball_span);
     run(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE, &soft->joints->row_span);
-    run_trees(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE);
+    run(soft, relax ? CM_SOFT_ROW_RELAX : CM_SOFT_ROW_SOLVE, &soft->joints->tree_span);
+    soft->passes->run[relax ? CM_SOFT_KNOT_RELAX : CM_SOFT_KNOT_SOLVE](
+        soft, 0, soft->joints->knot_tree_count);
 }
 
-void cm_soft_store_joints(carom_world *world, const cm_soft *soft)
+void cm_soft_store_joints(carom_world *world, cm_soft *soft)
 {
+    cm_soft_store_knots(soft);
     cm_soft_store_balls(world, soft);
     cm_soft_store_rows(world, soft);
 }

@@ -20,6 +20,10 @@
 // its plane 1 / n^3 as much as a link does, which binary32 cannot tell from rounding: stiffer by
 // far, sixty fly. It also gives one solution where both ends of a bridge are held.
 #define CM_JOINT_YIELD 1.0e-3f
+// Bridges that are not of balls give way more, which damps them: else what lies on them is thrown
+// off.
+#define CM_JOINT_BRIDGE_YIELD 1.0e-2f
+#define CM_KNOT_TREES         2u // trees that are solved joint by joint, at most
 // Rows of a lane: single ones, then a block. A group has as many of both as any of its joints.
 #define CM_JOINT_SINGLES_MAX   6u
 #define CM_JOINT_GROUP_ROWS    (CM_JOINT_SINGLES_MAX + CM_JOINT_BLOCK_MAX)
@@ -162,6 +166,79 @@ typedef struct cm_soft_rows {
     cm_soft_single single[CM_JOINT_SINGLES_MAX]; // parallel to the first rows
 } cm_soft_rows;
 
+// Trees that would leave most lanes unused: a joint at a time, six or eight numbers of it at once
+// (knot_pass.inl).
+
+#define CM_KNOT_EIGHT 8u
+#define CM_KNOT_ROWS                                                                               \
+    ((CM_JOINT_GROUP_ROWS + CM_KNOT_EIGHT - 1u) / CM_KNOT_EIGHT * CM_KNOT_EIGHT) // of a joint
+// Numbers of every row of a joint, in eights.
+typedef float cm_soft_across[CM_KNOT_ROWS];
+// Six numbers, linear and angular ones, and two that are zero.
+typedef float cm_soft_six[CM_KNOT_EIGHT];
+
+// A body of a tree, as the joints see it that are not eliminated yet. What cannot be pushed is one
+// for each joint that it holds.
+typedef struct cm_soft_knot_body {
+    cm_soft_six response[6]; // columns: to a push at its centre
+    cm_soft_six alone[6];    // the same, of the body by itself
+    cm_soft_six turned[3]; // the last of those columns, of an inertia that turns though it is round
+    cm_soft_six speed;     // less what the eliminated joints take
+    cm_soft_six push;      // what the joints that are solved do to it
+    cm_soft_six start, now; // its speed as the round found it, and with what the round did
+    cm_soft_six mass;       // inverse mass three times, then ones
+    uint32_t row;
+    uint32_t pushed; // 1: it can be
+    uint32_t pad[6];
+} cm_soft_knot_body;
+
+// A row of a tree by itself: the members of cm_soft_single, and where it stands.
+typedef struct cm_soft_bound {
+    float lower, upper, active; // 1: it is in the equations
+    float limit, lasting, velocity, bias[2], yield;
+    float rate, bias_limit, mass_scale, impulse_scale, gamma;
+} cm_soft_bound;
+
+// A joint of a tree. Its place among the groups is for its pose, and for what of its rows is
+// constant: impulses are there at the start and the end of the tick.
+typedef struct cm_soft_knot {
+    uint32_t child, parent;      // among the bodies
+    uint32_t flipped;            // 1: the child is a
+    uint32_t turns;              // 1: inertias of its bodies turn
+    uint32_t group, lane, first; // the group, its lane there, the group's row that is its first
+    uint32_t singles, count;     // rows
+    uint32_t from;               // rows before this one are out of the equations
+    uint32_t turning;            // a bit a row: it is a turn
+    float give;                  // what it yields, of what its bodies alone would
+    float share;                 // the part of what it wants that the first pass does
+    uint32_t pad[3];
+    cm_soft_six total;                         // force and torque: sums over substeps
+    cm_soft_bound bound[CM_JOINT_SINGLES_MAX]; // of the first rows
+    cm_soft_across impulse, error, right, inverse_pivot;
+    cm_soft_across alone;                             // what its bodies alone give way
+    cm_soft_across child_across[6], parent_across[6]; // of the rows below, number by number
+    cm_soft_across reach_across[6];
+    // J, row by row; M^-1 J but for the inverse masses; and L^-1 times what the rows do to the
+    // parent.
+    cm_soft_six child_row[CM_KNOT_ROWS], parent_row[CM_KNOT_ROWS], reach[CM_KNOT_ROWS];
+    cm_soft_six child_turn[CM_JOINT_GROUP_ROWS], parent_turn[CM_JOINT_GROUP_ROWS];
+    float factor[CM_JOINT_TREE_FACTORS]; // K = L D L^T: the rows of L below its diagonal of ones
+} cm_soft_knot;
+
+// Inertias of eight of these bodies, as they are at the start of the tick.
+typedef struct cm_soft_knot_block {
+    cm_soft_lanes inertia[6];     // inverse
+    cm_soft_lanes turns;          // 1: it is not alike about all axes
+    uint32_t body[CM_SOFT_LANES]; // their rows; an unused lane has that at rest
+} cm_soft_knot_block;
+
+typedef struct cm_soft_knot_tree {
+    uint32_t first, end;           // knots, leaves first
+    uint32_t first_body, end_body; // its bodies
+    uint32_t bounded;              // 1: some row of it has bounds
+    uint32_t factored;             // 1: factors are those of the rows that are active
+} cm_soft_knot_tree;
+
 // The rows of a group, joint by joint, and one more, so that each may be read as sixteen floats.
 typedef cm_joint_row cm_soft_made[CM_SOFT_LANES][CM_JOINT_GROUP_ROWS + 1];
 
@@ -203,8 +280,15 @@ typedef struct cm_soft_joints {
     size_t order_stride;
     cm_soft_limb *limbs;
     uint32_t *limb_bodies; // their rows
+    cm_soft_knot *knots;
+    cm_soft_knot_body *knot_bodies; // at most two a knot, and whole blocks
+    cm_soft_knot_block *knot_block;
+    cm_soft_knot_tree knot_trees[CM_KNOT_TREES];
+    uint32_t knot_tree_count, knot_blocks;
+    uint32_t knots_made;   // 1: their rows are those of the present poses
     const cm_joint *state; // the joints of the state
-    cm_soft_span ball_span, row_span, tree_span;
+    // Groups; those of rows, trees and knots follow each other.
+    cm_soft_span ball_span, row_span, tree_span, knot_span;
     cm_softness ball, rigid; // of plain balls, of rows
 } cm_soft_joints;
 
@@ -213,12 +297,16 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft);
 bool cm_soft_has_joints(const cm_soft *soft);
 void cm_soft_warm_start_joints(cm_soft *soft);
 void cm_soft_solve_joints(cm_soft *soft, bool relax);
-void cm_soft_store_joints(carom_world *world, const cm_soft *soft);
+void cm_soft_store_joints(carom_world *world, cm_soft *soft);
 
 // joint_path.c: paths of the plain balls, or of joints that are rows. Returns how many.
 uint32_t cm_soft_find_paths(cm_soft *soft, uint32_t count, bool plain, bool *loops);
-// Into groups, from the group `first` on.
-cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain, uint32_t first);
+// Into groups, from the group `first` on. If the last group would have `few` lanes or less, its
+// paths are left out: the last `*left` of the order.
+cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t *paths, bool plain, uint32_t first,
+                                 uint32_t few, uint32_t *left);
+// A group of nothing, for plain balls or for the others.
+void cm_soft_clear_members(cm_soft *soft, bool plain, uint32_t group);
 
 // joint_tree.c: marks the links of trees; how many links of each kind there are. Bridges of plain
 // balls are looked for where cm_soft_find_paths has seen a loop.
@@ -233,6 +321,13 @@ void cm_soft_place_limbs(cm_soft *soft);
 // A body's response to a push, as it stands now.
 void cm_soft_limb_respond(const cm_soft_inertia *inertia, const cm_soft_body *body,
                           float response[24]);
+
+// knot.c: trees that stand in the order of the paths from `first` on; once the rows are packed,
+// what they hold; and back.
+size_t cm_soft_knots_size(size_t knots); // bytes
+void cm_soft_place_knots(cm_soft *soft, uint32_t first, uint32_t group);
+void cm_soft_pack_knots(cm_soft *soft);
+void cm_soft_store_knots(cm_soft *soft);
 
 // ball.c: the plain balls.
 void cm_soft_pack_balls(const carom_world *world, cm_soft *soft);

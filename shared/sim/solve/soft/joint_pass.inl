@@ -559,6 +559,8 @@ static inline void sum_rows(cm_soft_rows *g, uint32_t at)
 
 #include "shared/sim/solve/soft/tree_pass.inl"
 
+#include "shared/sim/solve/soft/knot_pass.inl"
+
 static inline void row_solve_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax)
 {
     masses m = row_masses(g, at);

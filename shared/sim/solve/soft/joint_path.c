@@ -174,11 +174,12 @@ static cm_soft_members *members_of(cm_soft_joints *joints, bool plain, uint32_t 
     return plain ? &joints->balls[group].who : &joints->rows[group].who;
 }
 
-static void clear_members(cm_soft_members *who, uint32_t unused_body)
+void cm_soft_clear_members(cm_soft *soft, bool plain, uint32_t group)
 {
+    cm_soft_members *who = members_of(soft->joints, plain, group);
     memset(who, 0, sizeof *who);
     for (uint32_t k = 0; k < CM_SOFT_LANES; k++) {
-        who->a[k] = who->b[k] = unused_body;
+        who->a[k] = who->b[k] = soft->body_count;
         who->slot[k] = CM_NONE;
     }
     who->guarded = CM_SOFT_LANES; // where all are pushed it must be full, too
@@ -204,39 +205,60 @@ static void put_member(const cm_soft_joints *joints, const cm_soft_path *path, u
     who->bounded[lane] = link->bounded;
 }
 
-cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t paths, bool plain, uint32_t start)
+// Paths from one on that stand in its group.
+static uint32_t lanes_from(const cm_soft_joints *joints, uint32_t paths, uint32_t at)
+{
+    uint32_t lanes = 1, color = joints->paths[joints->order[at]].color;
+    while (lanes < CM_SOFT_LANES && at + lanes < paths &&
+           joints->paths[joints->order[at + lanes]].color == color) {
+        lanes++;
+    }
+    return lanes;
+}
+
+// Paths from one on, side by side.
+static void place_group(cm_soft *soft, uint32_t at, uint32_t lanes, bool plain, uint32_t first)
 {
     cm_soft_joints *joints = soft->joints;
-    cm_soft_span span = {start, start, start};
-    sort_paths(soft, paths);
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < paths; i++) {
-        all += joints->paths[i].length;
+    const cm_soft_path *longest = &joints->paths[joints->order[at]];
+    for (uint32_t k = 0; k < longest->length; k++) {
+        cm_soft_clear_members(soft, plain, first + k);
+        members_of(joints, plain, first + k)->leads = longest->color == 1;
     }
-    if (count_groups(joints, paths) > all / CM_SOFT_LANES + CM_JOINT_PATH_GROUPS) {
-        cut_paths(joints, &paths);
-        sort_paths(soft, paths);
-    }
-    uint32_t first = 0, lane = 0, color = CM_NONE;
-    for (uint32_t i = 0; i < paths; i++) {
-        const cm_soft_path *path = &joints->paths[joints->order[i]];
-        if (path->color != color || lane == CM_SOFT_LANES) {
-            span.colored = color == 0 && path->color != 0 ? span.end : span.colored;
-            color = path->color;
-            first = span.end;
-            lane = 0;
-            for (uint32_t k = 0; k < path->length; k++) {
-                clear_members(members_of(joints, plain, first + k), soft->body_count);
-                members_of(joints, plain, first + k)->leads = color == 1;
-            }
-            members_of(joints, plain, first)->steps = path->length;
-            span.end += path->length;
-        }
+    members_of(joints, plain, first)->steps = longest->length;
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        const cm_soft_path *path = &joints->paths[joints->order[at + lane]];
         for (uint32_t k = 0; k < path->length; k++) {
             put_member(joints, path, k, plain, lane, members_of(joints, plain, first + k));
         }
-        lane++;
     }
-    span.colored = color == 0 ? span.end : span.colored;
+}
+
+cm_soft_span cm_soft_place_paths(cm_soft *soft, uint32_t *paths, bool plain, uint32_t start,
+                                 uint32_t few, uint32_t *left)
+{
+    cm_soft_joints *joints = soft->joints;
+    cm_soft_span span = {start, start, start};
+    sort_paths(soft, *paths);
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < *paths; i++) {
+        all += joints->paths[i].length;
+    }
+    if (count_groups(joints, *paths) > all / CM_SOFT_LANES + CM_JOINT_PATH_GROUPS) {
+        cut_paths(joints, paths);
+        sort_paths(soft, *paths);
+    }
+    *left = 0;
+    for (uint32_t i = 0, lanes; i < *paths; i += lanes) {
+        const cm_soft_path *path = &joints->paths[joints->order[i]];
+        lanes = lanes_from(joints, *paths, i);
+        if (i + lanes == *paths && lanes <= few) {
+            *left = lanes;
+            break;
+        }
+        place_group(soft, i, lanes, plain, span.end);
+        span.end += path->length;
+        span.colored = path->color == 0 ? span.end : span.colored;
+    }
     return span;
 }

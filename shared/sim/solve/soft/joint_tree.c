@@ -10,10 +10,6 @@
 
 #include <string.h>
 
-// Bridges that are not of balls give way more, which damps them: else what lies on them is thrown
-// off.
-#define BRIDGE_YIELD 1.0e-2f
-
 // Of a set of bodies that hang together; above them stands how many joints it has.
 enum {
     BRANCHES = 1,
@@ -205,7 +201,7 @@ static void place_lane(cm_soft *soft, cm_soft_rows *tree, uint32_t lane, uint32_
     for (uint32_t i = tree->who.steps; i-- > 0;) {
         cm_soft_rows *g = &tree[i];
         g->child[lane] = g->parent[lane] = 0;
-        g->give[lane] = g->who.bridge[lane] ? BRIDGE_YIELD : CM_JOINT_YIELD;
+        g->give[lane] = g->who.bridge[lane] ? CM_JOINT_BRIDGE_YIELD : CM_JOINT_YIELD;
         g->share[lane] = g->who.bounded[lane] ? 1.0f : soft->joints->ball.mass_scale;
         g->sign[lane] = g->who.flipped[lane] ? -1.0f : 1.0f;
         if (g->who.slot[lane] == CM_NONE) {

@@ -586,8 +586,9 @@ static void finish(cm_soft *soft, uint32_t first, uint32_t end)
 #include "shared/sim/solve/soft/joint_pass.inl"
 
 const cm_soft_passes CM_PASS(cm_soft_passes) = {
-    {prepare, solve, relax, bounce, finish, begin, velocities, poses, flip, store, ball_prepare,
-     ball_warm, ball_solve, ball_relax, row_prepare, row_warm, row_solve, row_relax}};
+    {prepare,     solve,    relax,     bounce,       finish,     begin,      velocities,
+     poses,       flip,     store,     ball_prepare, ball_warm,  ball_solve, ball_relax,
+     row_prepare, row_warm, row_solve, row_relax,    knot_solve, knot_relax}};
 #else
 const cm_soft_passes CM_PASS(cm_soft_passes) = {{prepare, solve, relax, bounce, finish}};
 #endif

@@ -134,11 +134,11 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
 
 void cm_soft_pack_rows(cm_soft *soft)
 {
-    for (uint32_t i = 0; i < soft->joints->tree_span.end; i++) {
+    for (uint32_t i = 0; i < soft->joints->knot_span.end; i++) {
         pack_group(soft, &soft->joints->rows[i]);
         soft->joints->rows[i].whole = i >= soft->joints->tree_span.loose;
     }
-    soft->passes->run[CM_SOFT_ROW_PREPARE](soft, 0, soft->joints->tree_span.end);
+    soft->passes->run[CM_SOFT_ROW_PREPARE](soft, 0, soft->joints->knot_span.end);
 }
 
 // Rows of a substep ------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ void cm_soft_make_rows(const cm_soft *soft, const cm_soft_rows *g, uint32_t widt
 void cm_soft_store_rows(carom_world *world, const cm_soft *soft)
 {
     float rate = 1.0f / soft->dt; // the impulses of a tick add up to its mean force
-    for (uint32_t i = 0; i < soft->joints->tree_span.end; i++) {
+    for (uint32_t i = 0; i < soft->joints->knot_span.end; i++) {
         const cm_soft_rows *g = &soft->joints->rows[i];
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
             cm_joint *joint = &cm_joints(world)[g->who.slot[lane]];

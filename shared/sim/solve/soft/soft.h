@@ -220,6 +220,9 @@ typedef enum cm_soft_kind {
     CM_SOFT_ROW_WARM,
     CM_SOFT_ROW_SOLVE,
     CM_SOFT_ROW_RELAX,
+    // Of trees that are solved joint by joint:
+    CM_SOFT_KNOT_SOLVE,
+    CM_SOFT_KNOT_RELAX,
     CM_SOFT_KINDS
 } cm_soft_kind;
 
