@@ -82,6 +82,9 @@ if s["connected"] != 4 or s["clients"] != 4 or s["predicting"] != 2 or s["refuse
     sys.exit(f"examples: summary of the bots: {bad} of {s}")
 if not s["prediction_error"]["count"] > 0 or s["prediction_error"]["max"] < s["prediction_error"]["p99"]:
     sys.exit(f"examples: prediction error: {s['prediction_error']}")
+feel = ("own_p50_mm", "own_p99_mm", "others_p99_mm", "lead_ticks", "update_us_p99", "kbit_down", "kbit_up")
+if s["watched"] != 2 or any(not s[k] > 0 for k in feel) or s["own_p99_mm"] < s["own_p50_mm"]:
+    sys.exit(f"examples: what the bots saw: {s}")
 PYTHON
 check $? "the bots' summary"
 

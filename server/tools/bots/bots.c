@@ -11,18 +11,24 @@
 #include <time.h>
 
 #include "carom/client.h"
+#include "server/tools/bench/samples.h"
 #include "server/tools/bots/bots.h"
+#include "server/tools/bots/eye.h"
 #include "shared/net/net.h"
 
 #define PERIOD_US     4000u
 #define STAGGER_US    5000u    // between two bots' connecting
 #define FAREWELL_US   1500000u // for the leaving at the end
-#define TOKEN_SECONDS 60u      // that a bot's token is good for: it is used at once
+#define HEADERS       28u      // bytes of IP and UDP
+#define SETTLE        0.2      // of the time, at most SETTLE_US: what is drawn then does not count
+#define SETTLE_US     6000000u
+#define TOKEN_SECONDS 60u // that a bot's token is good for: it is used at once
 
 typedef struct bot {
     carom_client *client;
     cm_bot_course course;
     cm_bot_result result;
+    cm_bot_eye *eye; // NULL: it is not watched
 } bot;
 
 static volatile sig_atomic_t stop;
@@ -46,15 +52,26 @@ static void watch_views(cm_bot_result *result, const carom_client_stats *before,
     result->view_us = now;
 }
 
-static void update_bot(bot *b, const cm_bots_options *options, uint64_t now)
+static uint64_t settle_us(const cm_bots_options *options)
 {
+    double us = SETTLE * options->seconds * 1.0e6;
+    return us < (double)SETTLE_US ? (uint64_t)us : SETTLE_US;
+}
+
+static void update_bot(bot *b, const cm_bots_options *options, uint64_t now, cm_feel_found *found)
+{
+    double from_ms = b->eye != NULL ? cm_bench_thread_ms() : 0.0;
     carom_client_update(b->client, now);
+    double took_us = b->eye != NULL ? 1.0e3 * (cm_bench_thread_ms() - from_ms) : 0.0;
     carom_client_state state = carom_client_get_state(b->client);
     if (state == CAROM_CLIENT_PLAYING) {
         cm_bot_result *result = &b->result;
         if (!result->played) {
             result->played = true;
             result->playing_since_us = now;
+        }
+        if (b->eye != NULL) {
+            cm_bot_eye_look(b->eye, b->client, now, settle_us(options), took_us, found);
         }
         cm_bot_steer(&b->course, options->module, options->pattern, b->client, now);
         carom_client_stats before = result->stats;
@@ -134,7 +151,7 @@ static void connect_due(bot *bots, const cm_bots_options *options, uint64_t star
 
 // Plays until the time is over or a signal comes. The time counts from when all play or were
 // refused: one that does neither gives up by itself.
-static void play(bot *bots, const cm_bots_options *options)
+static void play(bot *bots, const cm_bots_options *options, cm_feel_found *found)
 {
     uint64_t start = cm_net_now_us(NULL), due = start, began = 0;
     uint32_t count = options->count;
@@ -143,7 +160,7 @@ static void play(bot *bots, const cm_bots_options *options)
         connect_due(bots, options, start, now);
         bool any = false;
         for (uint32_t i = 0; i < count; i++) {
-            update_bot(&bots[i], options, now);
+            update_bot(&bots[i], options, now, found);
             any = any || !bots[i].result.tried ||
                   carom_client_get_state(bots[i].client) != CAROM_CLIENT_IDLE;
         }
@@ -193,9 +210,32 @@ static bool create(bot *bots, const cm_bots_options *options)
             return false;
         }
         bots[i].result.predicts = def.predict;
+        if (def.predict && i < CM_BOT_EYES) {
+            bots[i].eye = calloc(1, sizeof *bots[i].eye); // without memory it is not watched
+        }
         cm_bot_course_begin(&bots[i].course, options->seed * CM_BOTS_SEEDS + i);
     }
     return true;
+}
+
+// Bytes and datagrams are those of all bots, from their first on.
+static void note_feel(const cm_net *net, const bot *bots, uint32_t count,
+                      const cm_feel_found *found, cm_bots_summary *summary)
+{
+    cm_net_stats traffic;
+    double ms = 0.0;
+    cm_net_stats_get(net, &traffic);
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_bot_result *result = &bots[i].result;
+        ms += (double)(result->playing_until_us - result->playing_since_us) * 1.0e-3;
+        summary->watched += bots[i].eye != NULL && bots[i].eye->open;
+    }
+    cm_feel_sum(found, &summary->feel);
+    if (ms > 0.0) {
+        summary->feel.kbit_down =
+            8.0 * (double)(traffic.bytes_delivered + HEADERS * traffic.delivered) / ms;
+        summary->feel.kbit_up = 8.0 * (double)(traffic.bytes_sent + HEADERS * traffic.sent) / ms;
+    }
 }
 
 carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summary)
@@ -205,8 +245,10 @@ carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summar
                         .loss = (float)(options->loss_percent / 100.0)};
     cm_net *net = cm_net_kernel_create(&link, options->seed);
     bot *bots = calloc(options->count, sizeof *bots);
+    cm_feel_found *found = calloc(1, sizeof *found);
     char token[CAROM_TOKEN_TEXT_MAX];
-    carom_result result = net != NULL && bots != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
+    carom_result result =
+        net != NULL && bots != NULL && found != NULL ? CAROM_OK : CAROM_ERROR_MEMORY;
     if (result == CAROM_OK && options->key != NULL) {
         result = issue(options, 0, token);
     }
@@ -219,7 +261,8 @@ carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summar
     } else if (result == CAROM_OK) {
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
-        play(bots, options);
+        play(bots, options, found);
+        note_feel(net, bots, options->count, found, summary);
         leave(bots, options->count);
         for (uint32_t i = 0; i < options->count; i++) {
             cm_bots_summary_add(summary, &bots[i].result);
@@ -227,11 +270,16 @@ carom_result cm_bots_run(const cm_bots_options *options, cm_bots_summary *summar
     }
     for (uint32_t i = 0; bots != NULL && i < options->count; i++) {
         carom_client_destroy(bots[i].client);
+        if (bots[i].eye != NULL) {
+            cm_bot_eye_close(bots[i].eye);
+            free(bots[i].eye);
+        }
     }
     if (net != NULL) {
         cm_net_use(before);
         cm_net_destroy(net);
     }
+    free(found);
     free(bots);
     return result;
 }

@@ -2,6 +2,8 @@
 // knows late inputs: `late_inputs` counts the views that reported one.
 #include "server/tools/bots/summary.h"
 
+#include "server/tools/feel/table.h"
+
 #include <string.h>
 
 void cm_bots_summary_init(cm_bots_summary *summary)
@@ -142,6 +144,20 @@ static double per(double a, double b)
     return b > 0.0 ? a / b : 0.0;
 }
 
+// As `carom bench feel` has them; of late inputs only the share of views that report one is known.
+static void print_feel(const cm_bots_summary *s, FILE *out)
+{
+    char fields[CM_FEEL_LINE];
+    cm_feel_figures f = s->feel;
+    f.late_percent = 100.0 * per((double)s->late_reports, (double)s->lead_reports);
+    f.lead_ticks = per(s->lead_sum, (double)s->lead_reports);
+    f.reconciles = s->reconciles;
+    f.errors = s->error_count;
+    f.error_max_mm = 1.0e3 * s->error_max;
+    cm_feel_fields(&f, fields);
+    fprintf(out, "%s,", fields);
+}
+
 bool cm_bots_summary_well(const cm_bots_summary *s)
 {
     return s->connected == s->clients && s->ended == 0 && s->desyncs == 0;
@@ -175,6 +191,8 @@ void cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
             (unsigned long long)s->gaps.count, gap_percentile(&s->gaps, 0.99), s->gaps.max_ms);
     fprintf(out, "\"ended\":%u,\"unstable\":%u,\"comebacks\":%llu,\"desyncs\":%llu,", s->ended,
             s->unstable, (unsigned long long)s->comebacks, (unsigned long long)s->desyncs);
+    fprintf(out, "\"watched\":%u,", s->watched);
+    print_feel(s, out);
     print_refused(s, out);
     fputs("}\n", out);
 }

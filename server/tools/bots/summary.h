@@ -6,6 +6,8 @@
 
 #include "carom/client.h"
 
+#include "server/tools/feel/feel.h"
+
 // Times without a view round each comeback, by their length: of each bucket CM_BOT_GAP_MS.
 #define CM_BOT_GAP_MS      10u
 #define CM_BOT_GAP_BUCKETS 1024u // the last: of that length and above
@@ -42,6 +44,8 @@ typedef struct cm_bots_summary {
     uint64_t error_count, error_buckets[CAROM_ERROR_BUCKETS];
     double error_sum, error_max;
     cm_bot_gaps gaps;
+    uint32_t watched;     // bots with an eye (eye.h)
+    cm_feel_figures feel; // of what they saw
 } cm_bots_summary;
 
 void cm_bots_summary_init(cm_bots_summary *summary);

@@ -9,6 +9,7 @@
 
 #include "server/node/worker.h"
 #include "server/tools/bench/samples.h"
+#include "server/tools/feel/told.h"
 #include "server/tools/feel/watch.h"
 #include "shared/scene/scene_json.h"
 
@@ -25,6 +26,7 @@
 typedef struct seat {
     cm_feel_player player;
     cm_feel_watch watch;
+    cm_feel_told told; // with by_views
     cm_feel_way way;
     uint16_t ports[PORTS]; // a client that comes back has another one
     uint32_t port_count;
@@ -121,7 +123,7 @@ static carom_result make_seat(run *r, uint32_t number, uint32_t slots)
     def.module = r->options->game->module;
     s->player.number = number;
     cm_rng_seed(&s->player.rng, seed);
-    if (!cm_feel_watch_init(&s->watch, slots) ||
+    if (!cm_feel_watch_init(&s->watch, slots) || !cm_feel_told_init(&s->told, slots) ||
         carom_client_create(&def, &s->player.client) != CAROM_OK ||
         carom_client_connect(s->player.client, "127.0.0.1", PORT, now) != CAROM_OK) {
         return CAROM_ERROR_MEMORY;
@@ -199,7 +201,11 @@ static void frame(run *r, seat *s, uint64_t now)
     if (plays(s)) {
         note_known(r, s, now);
         cm_feel_watch_draw(&s->watch, s->player.client, now, &s->way, &s->known);
-        cm_feel_watch_judge(&s->watch, &r->truth, r->from_us, r->found);
+        if (r->options->by_views) {
+            cm_feel_told_follow(&s->told, s->player.client);
+        }
+        cm_feel_watch_judge(&s->watch, r->options->by_views ? &s->told.truth : &r->truth,
+                            r->from_us, r->found);
         play(r, s, now);
     }
 }
@@ -308,9 +314,8 @@ static void add_seat(const run *r, const seat *s, cm_feel_figures *f)
     f->error_max_mm = error_mm > f->error_max_mm ? error_mm : f->error_max_mm;
 }
 
-static void sum_up(const run *r, cm_feel_figures *f)
+void cm_feel_sum(const cm_feel_found *found, cm_feel_figures *f)
 {
-    const cm_feel_found *found = r->found;
     memset(f, 0, sizeof *f);
     f->own_p50_mm = 1e3 * cm_feel_tally_share(&found->own, 0.5);
     f->own_p99_mm = 1e3 * cm_feel_tally_share(&found->own, 0.99);
@@ -325,6 +330,11 @@ static void sum_up(const run *r, cm_feel_figures *f)
     f->bound_pops_mm = 1e3 * cm_feel_tally_share(&found->bound_pops, 0.99);
     f->update_us_p99 = cm_feel_tally_share(&found->updates, 0.99);
     f->recovery_ms_max = found->recovery_ms_max;
+}
+
+static void sum_up(const run *r, cm_feel_figures *f)
+{
+    cm_feel_sum(r->found, f);
     f->kbit_told = r->told_count > 0 ? r->told_sum / r->told_count : 0.0;
     for (uint32_t i = 0; i < r->options->game->players; i++) {
         add_seat(r, &r->seats[i], f);
@@ -363,6 +373,7 @@ static void release(run *r)
     for (uint32_t i = 0; i < r->options->game->players; i++) {
         carom_client_destroy(r->seats[i].player.client);
         cm_feel_watch_free(&r->seats[i].watch);
+        cm_feel_told_free(&r->seats[i].told);
     }
     cm_worker_destroy(r->worker);
     cm_feel_bound_destroy(r->truth.bound);

@@ -10,6 +10,7 @@
 #include "server/config/config.h"
 #include "server/tools/feel/games.h"
 #include "server/tools/feel/paths.h"
+#include "server/tools/feel/watch.h"
 
 typedef struct cm_feel_options {
     const cm_feel_game *game;
@@ -19,6 +20,7 @@ typedef struct cm_feel_options {
     uint32_t seconds;     // that count, after the warm-up
     uint32_t budget_kbit; // 0: the scene's
     bool sync_inputs;     // exact sync
+    bool by_views;        // the truth is what views tell each client (told.h), as of a real server
     bool with_bound;      // beside each figure what the path allows (bound.h); takes as long again
 } cm_feel_options;
 
@@ -38,6 +40,9 @@ typedef struct cm_feel_figures {
     uint64_t reconciles, errors;
     double error_max_mm;
 } cm_feel_figures;
+
+// Those of what was found, of which a run makes the others.
+void cm_feel_sum(const cm_feel_found *found, cm_feel_figures *figures);
 
 // On failure `error` says why.
 carom_result cm_feel_measure(const cm_feel_options *options, cm_feel_figures *figures, char *error,

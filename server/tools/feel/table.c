@@ -140,19 +140,29 @@ carom_result cm_feel_row(const cm_feel_options *options, uint32_t row, uint32_t 
     return CAROM_OK;
 }
 
-void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *f, char line[CM_FEEL_LINE])
+void cm_feel_fields(const cm_feel_figures *f, char line[CM_FEEL_LINE])
 {
     snprintf(line, CM_FEEL_LINE,
-             "{\"game\":\"%s\",\"condition\":\"%s\",\"sync\":\"%s\",\"players\":%u,"
-             "\"seconds\":%u,\"own_p50_mm\":%.1f,\"own_p99_mm\":%.1f,\"own_max_mm\":%.1f,"
+             "\"own_p50_mm\":%.1f,\"own_p99_mm\":%.1f,\"own_max_mm\":%.1f,"
              "\"own_pops_p99_mm\":%.1f,\"others_p99_mm\":%.1f,\"shared_p99_mm\":%.1f,"
              "\"pops_p99_mm\":%.1f,\"recovery_ms_max\":%.0f,\"late_percent\":%.3f,"
              "\"lead_ticks\":%.2f,\"update_us_p99\":%.0f,\"kbit_down\":%.1f,\"kbit_up\":%.1f,"
-             "\"corrections\":%llu,\"errors_counted\":%llu,\"error_max_mm\":%.1f}",
-             options->game->name, options->path->name, options->sync_inputs ? "inputs" : "state",
-             (unsigned)options->game->players, (unsigned)options->seconds, f->own_p50_mm,
-             f->own_p99_mm, f->own_max_mm, f->own_pops_p99_mm, f->others_p99_mm, f->shared_p99_mm,
-             f->pops_p99_mm, f->recovery_ms_max, f->late_percent, f->lead_ticks, f->update_us_p99,
-             f->kbit_down, f->kbit_up, (unsigned long long)f->reconciles,
+             "\"corrections\":%llu,\"errors_counted\":%llu,\"error_max_mm\":%.1f",
+             f->own_p50_mm, f->own_p99_mm, f->own_max_mm, f->own_pops_p99_mm, f->others_p99_mm,
+             f->shared_p99_mm, f->pops_p99_mm, f->recovery_ms_max, f->late_percent, f->lead_ticks,
+             f->update_us_p99, f->kbit_down, f->kbit_up, (unsigned long long)f->reconciles,
              (unsigned long long)f->errors, f->error_max_mm);
+}
+
+void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *f, char line[CM_FEEL_LINE])
+{
+    char fields[CM_FEEL_LINE];
+    cm_feel_fields(f, fields);
+    int room = snprintf(line, CM_FEEL_LINE,
+                        "{\"game\":\"%s\",\"condition\":\"%s\",\"sync\":\"%s\",\"players\":%u,"
+                        "\"seconds\":%u,",
+                        options->game->name, options->path->name,
+                        options->sync_inputs ? "inputs" : "state", (unsigned)options->game->players,
+                        (unsigned)options->seconds);
+    snprintf(line + room, CM_FEEL_LINE - (size_t)room, "%s}", fields);
 }

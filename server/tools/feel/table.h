@@ -9,6 +9,8 @@ carom_result cm_feel_worst(const cm_feel_options *options, uint32_t seeds, cm_fe
                            char *error, size_t error_size);
 // JSON, without a newline; at most CM_FEEL_LINE bytes with its NUL.
 #define CM_FEEL_LINE 768u
+// Its fields alone, without braces, of any run.
+void cm_feel_fields(const cm_feel_figures *figures, char line[CM_FEEL_LINE]);
 void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *figures,
                   char line[CM_FEEL_LINE]);
 

@@ -20,7 +20,7 @@ void cm_feel_truth_free(cm_feel_truth *truth)
     free(truth->bodies);
 }
 
-static cm_feel_true_body *row_of(const cm_feel_truth *truth, uint64_t tick)
+cm_feel_true_body *cm_feel_truth_row(const cm_feel_truth *truth, uint64_t tick)
 {
     return &truth->bodies[(size_t)(tick % CM_FEEL_TRUTH_TICKS) * truth->slots];
 }
@@ -28,7 +28,7 @@ static cm_feel_true_body *row_of(const cm_feel_truth *truth, uint64_t tick)
 static void take(cm_feel_truth *truth, const carom_game *game, uint64_t tick)
 {
     const carom_world *world = carom_game_world((carom_game *)game);
-    cm_feel_true_body *row = row_of(truth, tick);
+    cm_feel_true_body *row = cm_feel_truth_row(truth, tick);
     for (uint32_t slot = 0; slot < truth->slots; slot++) {
         carom_body_id id = {0, 0};
         carom_body_state state;
@@ -76,8 +76,8 @@ bool cm_feel_truth_at(const cm_feel_truth *truth, carom_body_id id, double tick,
     if (low + 1 > truth->newest || low + CM_FEEL_TRUTH_TICKS <= truth->newest) {
         return false;
     }
-    const cm_feel_true_body *a = &row_of(truth, low)[id.index];
-    const cm_feel_true_body *b = &row_of(truth, low + 1)[id.index];
+    const cm_feel_true_body *a = &cm_feel_truth_row(truth, low)[id.index];
+    const cm_feel_true_body *b = &cm_feel_truth_row(truth, low + 1)[id.index];
     if (a->generation != id.generation || b->generation != id.generation) {
         return false;
     }

@@ -24,6 +24,8 @@ typedef struct cm_feel_truth {
 
 bool cm_feel_truth_init(cm_feel_truth *truth, uint32_t slots);
 void cm_feel_truth_free(cm_feel_truth *truth);
+// The row of a tick, by slots.
+cm_feel_true_body *cm_feel_truth_row(const cm_feel_truth *truth, uint64_t tick);
 // Takes what became final. To be called at least once in each tick's time.
 void cm_feel_truth_follow(cm_feel_truth *truth, cm_room *room);
 // A body at a time between two ticks. False where it did not live then, or the time is not kept.

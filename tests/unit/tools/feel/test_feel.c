@@ -90,3 +90,34 @@ Test(feel, the_server_tells_what_it_sends)
     cr_expect_float_eq(f.kbit_told, f.kbit_down, 0.03 * f.kbit_down, "%.2f of %.2f kbit/s",
                        f.kbit_told, f.kbit_down);
 }
+
+static void expect_near(double told, double truth, double share, const char *what)
+{
+    cr_expect_float_eq(told, truth, share * truth + 2.0, "%s: %.1f, expected %.1f mm", what, told,
+                       truth);
+}
+
+// A real server is judged by what its views tell: within a quarter the same figures, where both can
+// be had (one tick of two is told, with exact sync one of six, and a few blows decide an own p99).
+Test(feel, views_tell_the_truth)
+{
+    cm_config config;
+    cm_config_default(&config);
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_feel_figures truth, told;
+        char error[256];
+        cm_feel_options options = {.config = &config,
+                                   .game = cm_feel_game_find("pushball"),
+                                   .path = cm_feel_path_find("r200"),
+                                   .seed = 1,
+                                   .seconds = 20,
+                                   .sync_inputs = i == 1};
+        cr_assert_eq(cm_feel_measure(&options, &truth, error, sizeof error), CAROM_OK, "%s", error);
+        options.by_views = true;
+        cr_assert_eq(cm_feel_measure(&options, &told, error, sizeof error), CAROM_OK, "%s", error);
+        expect_near(told.own_p99_mm, truth.own_p99_mm, 0.25, "own");
+        expect_near(told.others_p99_mm, truth.others_p99_mm, 0.25, "others");
+        expect_near(told.shared_p99_mm, truth.shared_p99_mm, 0.25, "shared");
+        cr_expect_eq(told.reconciles, truth.reconciles, "the same run");
+    }
+}
