@@ -280,6 +280,22 @@ static void press(window *w, SDL_Scancode key)
     w->quit = w->quit || key == SDL_SCANCODE_ESCAPE;
 }
 
+// Of what happened in the seconds since it was last called.
+static void play(window *w, float seconds)
+{
+    uint8_t input[CAROM_INPUT_MAX] = {0};
+    if (carom_client_get_state(w->client) != CAROM_CLIENT_PLAYING) {
+        return;
+    }
+    w->playing_s = w->playing_s > 0.0 ? w->playing_s : w->now_s;
+    if (w->bot && carom_client_play_bot(w->client, (uint64_t)(1.0e6 * w->now_s)) == CAROM_OK) {
+        return;
+    }
+    w->view.frame_s = seconds;
+    w->game->input(&w->view, input);
+    (void)carom_client_set_input(w->client, input, w->game->input_size);
+}
+
 static void read_keys(window *w)
 {
     SDL_Event event;
@@ -291,22 +307,9 @@ static void read_keys(window *w)
             if (event.type == SDL_KEYDOWN) {
                 press(w, event.key.keysym.scancode);
             }
+            play(w, 0.0f); // a key that goes down and up within a frame is told all the same
         }
     }
-}
-
-static void play(window *w)
-{
-    uint8_t input[CAROM_INPUT_MAX] = {0};
-    if (carom_client_get_state(w->client) != CAROM_CLIENT_PLAYING) {
-        return;
-    }
-    w->playing_s = w->playing_s > 0.0 ? w->playing_s : w->now_s;
-    if (w->bot && carom_client_play_bot(w->client, (uint64_t)(1.0e6 * w->now_s)) == CAROM_OK) {
-        return;
-    }
-    w->game->input(&w->view, input);
-    (void)carom_client_set_input(w->client, input, w->game->input_size);
 }
 
 static void hear(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size)
@@ -405,10 +408,11 @@ static void run(window *w)
     while (!w->quit) {
         Uint32 began = SDL_GetTicks();
         w->now_s = 1.0e-6 * (double)now_us();
-        w->view.frame_s = (float)(w->now_s - before_s);
+        float seconds = (float)(w->now_s - before_s);
         before_s = w->now_s;
         carom_client_update(w->client, now_us());
-        play(w);
+        play(w, seconds);
+        w->view.frame_s = seconds; // for the camera
         draw(w);
         const char *picture =
             w->playing_s > 0.0 ? script_play(&w->script, w->now_s - w->playing_s) : NULL;
