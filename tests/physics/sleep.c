@@ -37,6 +37,31 @@ cm_law(sleep, at_rest_and_only_then, SOFT | LCP, 2, 30)
     cm_lab_close(&lab);
 }
 
+// A ball that rolls up a slope (here: gravity leans) stands still at its highest point, and comes
+// back as fast as it went: of its 2.2 v^2 (sleep.c) that is quiet for less than a quarter of a
+// second.
+cm_law(sleep, a_turning_point_is_no_rest, SOFT | LCP, 2, 30)
+{
+    carom_world_def def = sleepy(c);
+    double pull = cm_draw(c, 0.3, 1.0), v = cm_draw(c, 0.3, 1.0); // m/s^2 of what rolls
+    def.gravity = cm_vec(-1.4f * (float)pull, -(float)G, 0);
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    lab.surface.friction = 1.0f;
+    float radius = (float)cm_draw(c, 0.1, 0.5);
+    carom_body_id ball = cm_lab_ball(&lab, cm_vec(0, radius, 0), radius);
+    cm_lab_set_velocity(&lab, ball, cm_vec((float)v, 0, 0), cm_vec(0, 0, -(float)v / radius));
+    double top = 0.0;
+    for (uint32_t tick = 0; tick < (uint32_t)(2.0 * v / pull * c->rate); tick++) {
+        carom_world_step(lab.world);
+        cr_assert_not(cm_lab_get(&lab, ball).asleep, "asleep on a slope, %g m/s^2", pull);
+        top = fmax(top, (double)cm_lab_get(&lab, ball).position.x);
+    }
+    cm_within(top / (0.5 * v * v / pull), 0.9, 1.1, "of its way up");
+    cm_within((double)cm_lab_get(&lab, ball).linear_velocity.x / -v, 0.9, 1.1, "of its speed back");
+    cm_lab_close(&lab);
+}
+
 // Two boxes, one on the other, for 4 s; then the lower one goes, or a ball strikes the upper one.
 static void disturb(cm_case c, bool sleep, bool struck, carom_body_state *last)
 {

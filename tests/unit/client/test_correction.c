@@ -356,6 +356,7 @@ static void push_later(const carom_game *game, uint32_t player, const void *last
     (void)game;
     cr_expect_eq(player, 1);
     cr_expect_eq(memcmp(last, out, 9), 0, "the guess begins as the last one");
+    cr_expect_geq(age, 1, "what is known is not guessed");
     if (age >= 2) {
         memcpy(out, &push, sizeof push);
     }

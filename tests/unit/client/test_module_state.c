@@ -197,6 +197,38 @@ Test(client_module_state, lost_views_delay_the_state_by_a_view_and_mislead_no_pr
     has_rope = false;
 }
 
+// Views overtake each other: the state of an older one takes nothing back.
+Test(client_module_state, an_overtaken_view_takes_nothing_back)
+{
+    static away town;
+    const carom_module module = module_of();
+    open_town(&town, &module, &lan);
+    away_run(&town, 1.0);
+    cm_mirror *mirror = town.clients[0]->mirror;
+    const uint32_t tick = (uint32_t)mirror->newest_tick;
+    for (uint32_t i = 0; i < 2; i++) { // the second was sent before the first
+        cm_view_header header = {.epoch = mirror->epoch,
+                                 .sequence = (uint16_t)(mirror->ack_sequence + (i == 0 ? 2 : -1)),
+                                 .tick = tick + 2 - i,
+                                 .has_public = true,
+                                 .present = 1,
+                                 .public_number = (uint8_t)(100 - i),
+                                 .public_size = module.public_size};
+        memset(header.public_state, i == 0 ? 0x66 : 0x55, sizeof header.public_state);
+        uint8_t bytes[CM_PACKET_MAX];
+        cm_view_writer writer;
+        cm_view_writer_begin(&writer, &header, bytes, sizeof bytes);
+        cm_view_header back;
+        uint32_t size;
+        cr_expect_eq(cm_mirror_view(mirror, bytes, cm_view_writer_end(&writer), &back),
+                     CM_PACKET_OK);
+        const clerk *now = carom_client_public_state(town.clients[0], &size);
+        cr_expect_eq(now->phase, 0x66666666u, "view %u", i);
+        cr_expect_eq(mirror->public_tick, tick + 2);
+    }
+    away_free(&town);
+}
+
 // States of another size, against one that is not there, or as no difference at all: refused, and
 // the state stays.
 Test(client_module_state, what_is_no_state_is_refused)

@@ -48,9 +48,13 @@ static void message(carom_game *game, uint32_t player, const uint8_t *bytes, uin
 // Tells each player the number of the tick.
 static void speak(carom_game *game, const carom_player_input *inputs, uint32_t count)
 {
+    static const uint8_t large[CAROM_UNRELIABLE_MAX + 1];
     uint32_t tick = (uint32_t)carom_game_tick(game) + 1;
     for (uint32_t i = 0; i < count; i++) {
         (void)carom_game_send_unreliable(game, inputs[i].player, &tick, sizeof tick);
+        cr_assert_eq(
+            carom_game_send_unreliable(game, inputs[i].player, large, CAROM_UNRELIABLE_MAX + 1),
+            CAROM_ERROR_ARGUMENT);
     }
 }
 
