@@ -172,13 +172,13 @@ uint8_t *cm_client_own_input(const carom_client *client, uint8_t *input)
 static void log_inputs(carom_client *client, uint64_t first, uint64_t last)
 {
     uint32_t size = cm_game_input_size(client->mirror->game);
-    for (uint64_t tick = first; tick <= last; tick++) {
+    for (uint64_t tick = first, from = first; tick <= last; from = ++tick) {
         uint8_t input[CAROM_INPUT_MAX];
         tick = client->buttons.count > 0 ? tick : last; // all that are left have the same
         memcpy(input, client->input, sizeof input);
         cm_buttons_next(&client->buttons, client->mirror->module,
                         cm_client_own_input(client, input));
-        cm_input_log_set(&client->inputs, tick, input, size);
+        cm_input_log_set(&client->inputs, from, tick, input, size);
     }
 }
 

@@ -17,17 +17,20 @@
 #define STEPS_MIN    16.0
 #define OFFSET_SMALL 1.0e-4f
 
-void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, uint32_t size)
+void cm_input_log_set(cm_input_log *log, uint64_t first, uint64_t last, const uint8_t *bytes,
+                      uint32_t size)
 {
-    uint8_t input[CAROM_INPUT_MAX] = {0};
+    uint8_t input[CAROM_INPUT_MAX] = {0}, held[CAROM_INPUT_MAX];
     memcpy(input, bytes, size);
-    if (log->newest == 0 || tick >= log->newest + CM_INPUT_TICKS) {
-        log->oldest = tick;
-        log->newest = tick - 1;
+    if (log->newest == 0 || last >= log->newest + CM_INPUT_TICKS) {
+        log->oldest = first;
+        log->newest = first - 1;
     }
-    while (log->newest < tick) {
+    memcpy(held, log->inputs[log->newest % CM_INPUT_TICKS], sizeof held);
+    while (log->newest < last) {
         log->newest++;
-        memcpy(log->inputs[log->newest % CM_INPUT_TICKS], input, sizeof input);
+        memcpy(log->inputs[log->newest % CM_INPUT_TICKS], log->newest < first ? held : input,
+               sizeof input);
     }
     if (log->newest - log->oldest >= CM_INPUT_TICKS) {
         log->oldest = log->newest - CM_INPUT_TICKS + 1;
@@ -36,12 +39,10 @@ void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, ui
 
 const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick)
 {
-    static const uint8_t none[CAROM_INPUT_MAX];
-    if (log->newest == 0) {
-        return none;
+    if (log->newest == 0 || tick < log->oldest) {
+        return NULL;
     }
-    tick = tick < log->oldest ? log->oldest : (tick > log->newest ? log->newest : tick);
-    return log->inputs[tick % CM_INPUT_TICKS];
+    return log->inputs[(tick < log->newest ? tick : log->newest) % CM_INPUT_TICKS];
 }
 
 // A body of another generation than the slot was made by the prediction itself.
@@ -165,8 +166,10 @@ void cm_predictor_step(cm_predictor *p, bool last)
         keep_previous(p);
     }
     uint64_t tick = cm_predictor_tick(p) + 1;
-    cm_inbox_put(cm_timeline_inbox(p->timeline), tick - 1, p->mirror->player, tick,
-                 cm_input_log_get(p->log, tick));
+    const uint8_t *own = cm_input_log_get(p->log, tick);
+    if (own != NULL) {
+        cm_inbox_put(cm_timeline_inbox(p->timeline), tick - 1, p->mirror->player, tick, own);
+    }
     guess_inputs(p, tick);
     cm_timeline_step(p->timeline, NULL);
     uint32_t count;

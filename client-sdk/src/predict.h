@@ -34,7 +34,8 @@
 #define CM_PREDICT_COST_NS   1000u // a body and step, until it is measured
 #define CM_INPUT_TICKS       512u  // own inputs remembered
 
-// Own inputs by tick; a tick that has none of its own has the last one before it.
+// Own inputs by tick, from the first one that was sent; a tick that was left out has the last one
+// before it, as at the server.
 typedef struct cm_input_log {
     uint64_t newest; // 0: none yet
     uint64_t oldest;
@@ -121,7 +122,10 @@ typedef struct cm_predictor {
     cm_predict_stats stats;
 } cm_predictor;
 
-void cm_input_log_set(cm_input_log *log, uint64_t tick, const uint8_t *bytes, uint32_t size);
+// Of the ticks from `first` to `last`.
+void cm_input_log_set(cm_input_log *log, uint64_t first, uint64_t last, const uint8_t *bytes,
+                      uint32_t size);
+// NULL: none was sent then, and the server holds what it had.
 const uint8_t *cm_input_log_get(const cm_input_log *log, uint64_t tick);
 
 // Everything given must outlive the predictor. NULL without memory.
