@@ -418,6 +418,7 @@ uint64_t cm_node_turn(cm_node *host, uint64_t now_us)
     uint64_t due = cm_worker_run_once(host->worker, now_us);
     if (now_us >= host->look_us) {
         host->look_us = now_us + CM_SERVE_LOOK_US;
+        cm_worker_set_wall_clock(host->worker, cm_unix_ms());
         close_over(host);
         cm_node_watch(host);
     }

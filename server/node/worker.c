@@ -140,8 +140,8 @@ carom_result cm_worker_create(const cm_worker_def *def, cm_worker **out, char *e
     worker->keep_used = def->keep_used;
     worker->open_room = def->open_room;
     worker->over_budget = def->over_budget;
-    worker->now_us = worker->second_us = worker->started_us = def->now_us;
-    worker->started_unix_ms = def->started_unix_ms;
+    worker->now_us = worker->second_us = worker->wall_us = def->now_us;
+    worker->wall_unix_ms = def->started_unix_ms;
     cm_rng rng;
     cm_rng_seed(&rng, def->seed);
     cm_rng_seed(&worker->chance, cm_rng_next(&rng));
@@ -313,9 +313,15 @@ static void count_second(cm_worker *worker)
 }
 
 // Wall clock, by which tokens end.
-static uint64_t unix_s(const cm_worker *worker)
+uint64_t cm_worker_unix_ms(const cm_worker *worker)
 {
-    return (worker->started_unix_ms + (worker->now_us - worker->started_us) / 1000) / 1000;
+    return worker->wall_unix_ms + (worker->now_us - worker->wall_us) / 1000;
+}
+
+void cm_worker_set_wall_clock(cm_worker *worker, uint64_t unix_ms)
+{
+    worker->wall_unix_ms = unix_ms;
+    worker->wall_us = worker->now_us;
 }
 
 // Tokens that let someone in since the last turn.
@@ -346,7 +352,7 @@ static void send_all_away(cm_worker *worker)
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 {
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
-    cm_clients_receive(worker->clients, worker->now_us, unix_s(worker));
+    cm_clients_receive(worker->clients, worker->now_us, cm_worker_unix_ms(worker) / 1000);
     keep_used(worker);
     cm_worker_part_with_ended(worker);
     if (worker->draining) {
@@ -449,8 +455,8 @@ const char *cm_worker_ban_reason(void *context, uint64_t client_id)
 
 bool cm_worker_recall_used(cm_worker *worker, const cm_used_token *token)
 {
-    return cm_used_tokens_add(cm_gate_used(cm_host_gate(worker->host)), token, unix_s(worker),
-                              false);
+    return cm_used_tokens_add(cm_gate_used(cm_host_gate(worker->host)), token,
+                              cm_worker_unix_ms(worker) / 1000, false);
 }
 
 // Ending -----------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ typedef struct cm_worker_def {
     // NULL: it is slowed.
     bool (*over_budget)(void *user, const char *name);
     uint64_t now_us;
-    uint64_t started_unix_ms;             // written into the match file
+    uint64_t started_unix_ms;             // the wall clock now
     uint64_t (*clock_us)(void *user);     // to measure ticks with; NULL: not measured
     uint64_t (*processor_us)(void *user); // what ticks cost; NULL: clock_us tells
     void (*log)(void *user, int level, const char *json_line);
@@ -85,6 +85,9 @@ cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index);
 // Services ENet, steps what is due, sends views, records. Returns when it next has something to do
 // (us, on the same clock) unless a datagram comes first.
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us);
+// The wall clock at the last turn: tokens end by it, and matches that begin are dated by it. From
+// then on it goes as the turns' clock does; a machine's may be set, or wake up, in between.
+void cm_worker_set_wall_clock(cm_worker *worker, uint64_t unix_ms);
 
 // No new players; confirms the last ticks, ends the records, sends goodbyes after the last messages
 // (as cm_worker_close).

@@ -38,9 +38,10 @@ struct cm_worker {
     uint32_t first; // room whose turn comes first
     cm_rng chance;  // match ids and seeds
 
-    uint64_t now_us, started_us, started_unix_ms;
-    uint64_t second_us;                               // when the present second of numbers began
-    uint64_t second_sent;                             // bytes sent by the host until then
+    uint64_t now_us;
+    uint64_t wall_unix_ms, wall_us; // the wall clock when it was told last, and when that was
+    uint64_t second_us;             // when the present second of numbers began
+    uint64_t second_sent;           // bytes sent by the host until then
     uint64_t second_refused[CM_WORKER_TOKEN_REASONS]; // tokens refused by the gate until then
     double kbit_per_client;                           // of the last whole second
     bool draining, parted, drained;                   // parted: everybody was sent away
@@ -50,6 +51,7 @@ struct cm_worker {
     uint32_t cut_count; // that were ever added
 };
 
+uint64_t cm_worker_unix_ms(const cm_worker *worker);                             // the wall clock
 cm_hosted_room *cm_worker_room_named(const cm_worker *worker, const char *name); // NULL: none
 
 // As cm_clients and cm_gate ask them, of a worker.

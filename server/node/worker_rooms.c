@@ -234,8 +234,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
                               .spec = spec,
                               .live = live,
                               .now_us = worker->now_us,
-                              .started_unix_ms = worker->started_unix_ms +
-                                                 (worker->now_us - worker->started_us) / 1000};
+                              .started_unix_ms = cm_worker_unix_ms(worker)};
     cm_hosted_room *room;
     carom_result result = cm_hosted_room_create(&def, &room, error, error_size);
     if (result == CAROM_OK) {

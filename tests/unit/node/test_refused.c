@@ -150,6 +150,24 @@ Test(refused, as_soon_as_the_server_can_say_it)
     }
 }
 
+// Seen: a machine that started an hour ahead and was then set right let nobody in until its server
+// was started again, since tokens had ended by the clock of the start.
+Test(refused, tokens_end_by_the_clock_as_it_is_set)
+{
+    away a;
+    char token[CAROM_TOKEN_TEXT_MAX];
+    away_make(&a, &(away_def){.seed = 30, .tokens = true, .max_players = 1, .lossless = true});
+    expired(&a, token);
+    refuse(&a, token);
+    cr_assert_eq(carom_client_get_reason(a.clients[0]), CAROM_REASON_TOKEN_EXPIRED);
+    cm_worker_set_wall_clock(a.worker, UINT64_C(1899996400000)); // an hour back
+    carom_client_destroy(a.clients[0]);
+    cr_assert_eq(carom_client_create(&a.client_def, &a.clients[0]), CAROM_OK);
+    cr_assert_eq(carom_client_connect_token(a.clients[0], token, cm_net_now_us(a.net)), CAROM_OK);
+    away_until(&a, 0, CAROM_CLIENT_PLAYING);
+    away_free(&a);
+}
+
 // Whose user data begins with 7, and not while three play.
 static bool is_liked(const carom_game *game, const uint8_t *user_data, uint32_t size)
 {
