@@ -159,8 +159,8 @@ static int run_command(int argc, char **argv)
     }
     cm_failure failure;
     if (status == CM_STATUS_DONE &&
-        cm_bootstrap_find_scene(&r.config, r.config.scene, false, &scene, &tick_rate, &failure) !=
-            CAROM_OK) {
+        cm_bootstrap_find_scene(&r.config, r.config.scene, CM_SEEK_ANY, &scene, &tick_rate,
+                                &failure) != CAROM_OK) {
         status = cm_cli_status(CAROM_ERROR_ARGUMENT, &failure);
     }
     if (status == CM_STATUS_DONE) {

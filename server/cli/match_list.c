@@ -153,11 +153,12 @@ static const cm_match_entry *entry_of(matches *all, const match_row *row)
     return NULL;
 }
 
-static index_state state_of(const match_row *row, const cm_match_entry *entry, uint64_t match_id)
+static index_state state_of(const match_row *row, const cm_match_entry *entry, uint64_t match_id,
+                            bool is_ended)
 {
     char hash[CM_INDEX_HASH_TEXT];
     cm_match_error error;
-    if (entry == NULL) {
+    if (entry == NULL || (!entry->is_ended && is_ended)) { // the index was locked when it ended
         return INDEX_NO;
     }
     if (!entry->is_ended) {
@@ -229,7 +230,7 @@ static void look(matches *all, match_row *row, bool print)
     cm_match_info_get(file, &about);
     row->started_unix_ms = about.started_unix_ms;
     row->match_id = about.match_id;
-    row->state = state_of(row, entry, about.match_id);
+    row->state = state_of(row, entry, about.match_id, about.end != CM_MATCH_LIVE);
     if (print) {
         cm_match_print_info(file);
         print_end(row, entry);
@@ -275,7 +276,9 @@ static int add(const matches *all, const match_row *row)
     cm_match_entry entry;
     cm_proof proof = {0};
     for (size_t i = 0; i < all->entry_count; i++) {
-        if (all->entries[i].match_id == row->match_id) {
+        const char *name = row->path + strlen(all->directory) + 1;
+        bool begun = !all->entries[i].is_ended && strcmp(all->entries[i].file, name) == 0;
+        if (all->entries[i].match_id == row->match_id && !begun) {
             return cm_cli_failed("%s: not added: the index has this match as %s", row->path,
                                  all->entries[i].file);
         }

@@ -43,7 +43,7 @@ static void put_error(const char *file, const cm_scene_error *from, char *error,
 }
 
 // A scene by its name in the database, or by its file.
-carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, bool in_db,
+carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, cm_scene_seek seek,
                                      cm_scene **scene, uint32_t *tick_rate, cm_failure *failure)
 {
     char *error = failure->text;
@@ -52,10 +52,12 @@ carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, 
     memset(&wrong, 0, sizeof wrong);
     *scene = NULL;
     size_t length = strlen(text);
-    bool is_file = !in_db && (strchr(text, '/') != NULL ||
-                              (length > 5 && strcmp(text + length - 5, ".json") == 0));
-    carom_result result = is_file ? cm_scene_from_file(text, scene, &wrong)
-                                  : cm_scene_db_load(config->db, text, scene, &wrong);
+    bool is_file =
+        seek != CM_SEEK_IN_DB &&
+        (strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".json") == 0));
+    carom_result result = is_file               ? cm_scene_from_file(text, scene, &wrong)
+                          : seek == CM_SEEK_NOW ? cm_scene_db_try(config->db, text, scene, &wrong)
+                                                : cm_scene_db_load(config->db, text, scene, &wrong);
     if (result != CAROM_OK) {
         put_error(is_file ? text : config->db, &wrong, error, error_size);
         // A name of no file is a wrong question; a catalogue that is locked is not.

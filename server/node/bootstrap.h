@@ -8,9 +8,14 @@
 #include "server/ops/failure.h"
 #include "shared/scene/scene.h"
 
-// A scene by its name in the database, or (unless `in_db`) by its file, fit to be served. On
-// failure its text says why, as `FILE:LINE: $.path: message`.
-carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, bool in_db,
+typedef enum cm_scene_seek {
+    CM_SEEK_ANY,
+    CM_SEEK_IN_DB, // no file
+    CM_SEEK_NOW,   // waits for no other process: rooms run meanwhile
+} cm_scene_seek;
+// A scene by its name in the database, or by its file, fit to be served. On failure its text says
+// why, as `FILE:LINE: $.path: message`.
+carom_result cm_bootstrap_find_scene(const cm_config *config, const char *text, cm_scene_seek seek,
                                      cm_scene **scene, uint32_t *tick_rate, cm_failure *failure);
 
 // The keys that tokens are opened with: none where the configuration is insecure.

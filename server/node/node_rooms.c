@@ -38,8 +38,8 @@ static carom_result add(const cm_config *config, cm_node_rooms *rooms, const cm_
                        CM_WORKER_ROOMS_MAX);
     }
     cm_node_room *room = &rooms->rooms[rooms->count];
-    if (cm_bootstrap_find_scene(config, spec->scene, in_db, &room->scene, &room->tick_rate,
-                                failure) != CAROM_OK) {
+    if (cm_bootstrap_find_scene(config, spec->scene, in_db ? CM_SEEK_IN_DB : CM_SEEK_ANY,
+                                &room->scene, &room->tick_rate, failure) != CAROM_OK) {
         return CAROM_ERROR_ARGUMENT;
     }
     cm_scene_error error;
@@ -152,8 +152,8 @@ static carom_result add_on_demand(const cm_config *config, cm_node_rooms *rooms,
 {
     uint32_t tick_rate;
     return config->on_demand[0] == '\0' ||
-                   cm_bootstrap_find_scene(config, config->on_demand, false, &rooms->on_demand,
-                                           &tick_rate, failure) == CAROM_OK
+                   cm_bootstrap_find_scene(config, config->on_demand, CM_SEEK_ANY,
+                                           &rooms->on_demand, &tick_rate, failure) == CAROM_OK
                ? CAROM_OK
                : CAROM_ERROR_ARGUMENT;
 }
@@ -248,7 +248,7 @@ bool cm_node_rooms_add(cm_node_rooms *rooms, const cm_config *config, cm_worker 
     }
     cm_node_room *room = &rooms->rooms[rooms->count];
     memset(room, 0, sizeof *room);
-    if (cm_bootstrap_find_scene(config, spec->scene, false, &room->scene, &room->tick_rate,
+    if (cm_bootstrap_find_scene(config, spec->scene, CM_SEEK_NOW, &room->scene, &room->tick_rate,
                                 failure) != CAROM_OK) {
         return false;
     }
@@ -304,7 +304,7 @@ static bool find_spec(const cm_config *config, const char *name, cm_room_spec *s
         cm_scene *scene;
         uint32_t tick_rate;
         cm_failure wrong;
-        bool own = cm_bootstrap_find_scene(config, config->scene, false, &scene, &tick_rate,
+        bool own = cm_bootstrap_find_scene(config, config->scene, CM_SEEK_NOW, &scene, &tick_rate,
                                            &wrong) == CAROM_OK;
         if (own) {
             own = strcmp(cm_scene_name(scene), name) == 0;

@@ -36,11 +36,10 @@ carom_result cm_catalogue_refuse(cm_scene_error *error, carom_result result, con
 
 static carom_result locked(cm_scene_error *error, sqlite3 *db)
 {
-    char holder[80], text[160];
+    char holder[80], text[112];
     const char *path = sqlite3_db_filename(db, "main");
     cm_lock_holder(path != NULL ? path : "", holder, sizeof holder);
-    snprintf(text, sizeof text, "locked by %s, expected that others hold it for at most %d s",
-             holder, BUSY_MS / 1000);
+    snprintf(text, sizeof text, "locked by %s, try again later", holder);
     return cm_catalogue_refuse(error, CAROM_ERROR_IO, text, "");
 }
 
@@ -80,7 +79,8 @@ static carom_result open_file(const char *path, cm_catalogue_use use, sqlite3 **
                                    cause != 0 ? strerror(cause) : sqlite3_errmsg(*db));
     }
     cm_untrusted_db_defend(*db, (int)(CM_SCENE_PACKED_MAX + (1u << 20)));
-    sqlite3_busy_timeout(*db, use == CM_CATALOGUE_TRY ? 0 : BUSY_MS);
+    bool waits = use != CM_CATALOGUE_TRY && use != CM_CATALOGUE_GLANCE;
+    sqlite3_busy_timeout(*db, waits ? BUSY_MS : 0);
     return CAROM_OK;
 }
 
@@ -247,7 +247,8 @@ carom_result cm_catalogue_open(const char *path, cm_catalogue_use use, sqlite3 *
 {
     int64_t version = 0;
     *db = NULL;
-    bool must_be = use == CM_CATALOGUE_READ || use == CM_CATALOGUE_CHANGE;
+    bool reads = use == CM_CATALOGUE_READ || use == CM_CATALOGUE_GLANCE;
+    bool must_be = reads || use == CM_CATALOGUE_CHANGE;
     carom_result result = must_be ? find_db(path, error) : CAROM_OK;
     result = result == CAROM_OK ? open_file(path, use, db, error) : result;
     result = result == CAROM_OK ? check_version(*db, &version, error) : result;
@@ -261,7 +262,7 @@ carom_result cm_catalogue_open(const char *path, cm_catalogue_use use, sqlite3 *
         *db = NULL;
         return result;
     }
-    sqlite3_set_authorizer(*db, authorize, use != CM_CATALOGUE_READ ? (void *)authorize : NULL);
+    sqlite3_set_authorizer(*db, authorize, reads ? NULL : (void *)authorize);
     return CAROM_OK;
 }
 
@@ -312,14 +313,14 @@ carom_result cm_catalogue_change(const char *path, cm_catalogue_use use, const c
     return result;
 }
 
-carom_result cm_catalogue_rows(const char *path, const char *sql, const cm_sql_value *values,
-                               size_t count, const char *table,
+carom_result cm_catalogue_rows(const char *path, cm_catalogue_use use, const char *sql,
+                               const cm_sql_value *values, size_t count, const char *table,
                                cm_catalogue_row (*take)(void *context, sqlite3_stmt *row),
                                void *context, cm_scene_error *error)
 {
     sqlite3 *db;
     sqlite3_stmt *rows;
-    carom_result result = prepare(path, CM_CATALOGUE_READ, sql, &db, &rows, error);
+    carom_result result = prepare(path, use, sql, &db, &rows, error);
     if (result == CAROM_OK) {
         cm_sql_bind(rows, values, count);
     }

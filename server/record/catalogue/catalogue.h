@@ -18,6 +18,7 @@ struct sqlite3;
 
 typedef enum cm_catalogue_use {
     CM_CATALOGUE_READ,
+    CM_CATALOGUE_GLANCE, // likewise; fails if another process holds its lock
     CM_CATALOGUE_CHANGE, // of a file that is there
     CM_CATALOGUE_MAKE,   // it is made if missing
     CM_CATALOGUE_TRY,    // likewise; fails if another process holds its lock
@@ -51,8 +52,8 @@ typedef enum cm_catalogue_row {
 } cm_catalogue_row;
 // Opens a catalogue and gives the rows of a query one after another, then closes it. A bad one is
 // CORRUPT, in the name of `table`.
-carom_result cm_catalogue_rows(const char *path, const char *sql, const cm_sql_value *values,
-                               size_t count, const char *table,
+carom_result cm_catalogue_rows(const char *path, cm_catalogue_use use, const char *sql,
+                               const cm_sql_value *values, size_t count, const char *table,
                                cm_catalogue_row (*take)(void *context, struct sqlite3_stmt *row),
                                void *context, cm_scene_error *error);
 

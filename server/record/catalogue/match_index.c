@@ -196,6 +196,6 @@ carom_result cm_match_index_list(const char *path,
                                  void *context, cm_scene_error *error)
 {
     listing to = {take, context};
-    return cm_catalogue_rows(path, "SELECT * FROM matches ORDER BY match_id", NULL, 0, "matches",
-                             list_row, &to, error);
+    return cm_catalogue_rows(path, CM_CATALOGUE_READ, "SELECT * FROM matches ORDER BY match_id",
+                             NULL, 0, "matches", list_row, &to, error);
 }

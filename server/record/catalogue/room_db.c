@@ -58,6 +58,6 @@ carom_result cm_room_db_list(const char *path, bool (*take)(void *context, const
                              void *context, cm_scene_error *error)
 {
     listing to = {take, context};
-    return cm_catalogue_rows(path, "SELECT name, scene FROM rooms ORDER BY name", NULL, 0, "rooms",
-                             list_row, &to, error);
+    return cm_catalogue_rows(path, CM_CATALOGUE_READ, "SELECT name, scene FROM rooms ORDER BY name",
+                             NULL, 0, "rooms", list_row, &to, error);
 }

@@ -57,18 +57,31 @@ static cm_catalogue_row unpack_row(void *context, sqlite3_stmt *row)
     return CM_CATALOGUE_ENOUGH;
 }
 
-carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **scene,
-                              cm_scene_error *error)
+static carom_result load(const char *path, cm_catalogue_use use, const char *name, cm_scene **scene,
+                         cm_scene_error *error)
 {
     loading to = {.name = name, .scene = scene, .error = error};
     *scene = NULL;
     carom_result result = cm_catalogue_rows(
-        path, "SELECT packed, format FROM scenes WHERE name = ?1 ORDER BY version DESC LIMIT 1",
+        path, use,
+        "SELECT packed, format FROM scenes WHERE name = ?1 ORDER BY version DESC LIMIT 1",
         CM_VALUES(CM_TEXT(name)), "scenes", unpack_row, &to, error);
     if (result == CAROM_OK) {
         result = to.found ? to.result : refuse_name(error, name);
     }
     return result;
+}
+
+carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **scene,
+                              cm_scene_error *error)
+{
+    return load(path, CM_CATALOGUE_READ, name, scene, error);
+}
+
+carom_result cm_scene_db_try(const char *path, const char *name, cm_scene **scene,
+                             cm_scene_error *error)
+{
+    return load(path, CM_CATALOGUE_GLANCE, name, scene, error);
 }
 
 carom_result cm_scene_db_delete(const char *path, const char *name, cm_scene_error *error)
@@ -117,5 +130,6 @@ carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const
         "SELECT name, bodies, length(packed), imported_at, version FROM scenes s WHERE "
         "version = (SELECT max(version) FROM scenes WHERE name = s.name) ORDER BY name";
     listing to = {row, context};
-    return cm_catalogue_rows(path, newest, NULL, 0, "scenes", list_row, &to, error);
+    return cm_catalogue_rows(path, CM_CATALOGUE_READ, newest, NULL, 0, "scenes", list_row, &to,
+                             error);
 }

@@ -21,6 +21,9 @@ carom_result cm_scene_db_save(const char *path, const char *name, const cm_scene
                               int64_t imported_at, cm_scene_error *error);
 carom_result cm_scene_db_load(const char *path, const char *name, cm_scene **scene,
                               cm_scene_error *error);
+// The same; fails at once if another process holds its lock.
+carom_result cm_scene_db_try(const char *path, const char *name, cm_scene **scene,
+                             cm_scene_error *error);
 carom_result cm_scene_db_delete(const char *path, const char *name, cm_scene_error *error);
 // Calls `row` for each scene, in order of names, until it returns false.
 carom_result cm_scene_db_list(const char *path, bool (*row)(void *context, const cm_scene_row *row),

@@ -59,7 +59,7 @@ static bool deliver(const char *catalogue, cm_notice *notice, bool wait, char *w
     carom_result result = wait ? cm_match_index_put(catalogue, &notice->entry, &error)
                                : cm_match_index_try(catalogue, &notice->entry, &error);
     if (result != CAROM_OK) {
-        snprintf(wrong, size, "%.80s: %.70s", catalogue, error.message);
+        snprintf(wrong, size, "%.60s: %.96s", catalogue, error.message);
     }
     *stays = wait || ++notice->tries >= CM_NOTICE_TRIES;
     notice->rest = 1u << notice->tries >> 1;

@@ -248,6 +248,28 @@ Test(match_index, a_catalogue_that_cannot_be_written_does_not_stop_a_match)
     recording_free(&game);
 }
 
+// Its server had told of the beginning, and could not tell of the end: the file has it.
+Test(match_index, an_end_that_was_not_told_is_taken_in)
+{
+    record(NULL);
+    list();
+    cr_assert(found[0].is_ended);
+    cm_match_entry begun = found[0];
+    begun.is_ended = false;
+    cr_assert_eq(cm_match_index_put(db, &begun, &wrong), CAROM_OK, "%s", wrong.message);
+    list();
+    cr_assert_not(found[0].is_ended);
+    run("match list --matches %s --db %s", recording_folder, db);
+    cr_expect_not_null(strstr(ran.out, "\"index\": \"no\""), "%s%s", ran.out, ran.err);
+    run("match list --matches %s --db %s --add", recording_folder, db);
+    cr_expect_eq(ran.status, 0, "%s", ran.err);
+    run("match list --matches %s --db %s", recording_folder, db);
+    cr_expect_not_null(strstr(ran.out, "\"index\": \"yes\""), "%s%s", ran.out, ran.err);
+    list();
+    cr_assert_eq(found_count, 1);
+    cr_assert_str_eq(found[0].end, "ended");
+}
+
 // The holder is named, by its process and program.
 Test(match_index, who_holds_a_catalogue_is_said)
 {

@@ -2,8 +2,12 @@
 //
 // Method: real databases in a folder of their own; older and newer ones are made by SQL.
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "server/record/catalogue/scene_db.h"
 #include "shared/scene/scene_json.h"
@@ -95,4 +99,50 @@ Test(scene_db, a_newer_schema_is_refused_with_its_number)
     recording_edit(path, "PRAGMA user_version = 3; PRAGMA application_id = 77", false);
     cr_assert_eq(cm_scene_db_list(path, keep, NULL, &error), CAROM_ERROR_CORRUPT);
     cr_assert_not_null(strstr(error.message, "another application"), "%s", error.message);
+}
+
+// Holds the catalogue until it is told, or gives up on whoever waits for it.
+typedef struct holder {
+    const char *path;
+    sem_t held, tried;
+} holder;
+
+static void *hold(void *context)
+{
+    holder *h = context;
+    sqlite3 *db;
+    struct timespec until;
+    bool holds = sqlite3_open(h->path, &db) == SQLITE_OK &&
+                 sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK;
+    sem_post(&h->held);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 4; // less than a reader waits who waits
+    (void)sem_timedwait(&h->tried, &until);
+    sqlite3_close(db);
+    return holds ? h : NULL;
+}
+
+// Seen: 'carom admin open' beside a catalogue that another process held, and every room of that
+// worker stood still for five seconds.
+Test(scene_db, who_tries_waits_for_nobody)
+{
+    holder h;
+    pthread_t thread;
+    void *held;
+    cm_scene *scene;
+    snprintf(path, sizeof path, "%s/held.db", recording_folder);
+    h.path = path;
+    save("one", "tests/scenes/hello.json");
+    sem_init(&h.held, 0, 0);
+    sem_init(&h.tried, 0, 0);
+    cr_assert_eq(pthread_create(&thread, NULL, hold, &h), 0);
+    sem_wait(&h.held);
+    carom_result result = cm_scene_db_try(path, "one", &scene, &error);
+    sem_post(&h.tried);
+    pthread_join(thread, &held);
+    cr_assert_not_null(held);
+    cr_assert_eq(result, CAROM_ERROR_IO);
+    cr_assert_not_null(strstr(error.message, "locked by"), "%s", error.message);
+    cr_assert_eq(cm_scene_db_try(path, "one", &scene, &error), CAROM_OK, "%s", error.message);
+    cm_scene_free(scene);
 }
