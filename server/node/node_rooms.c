@@ -291,27 +291,37 @@ static bool is_sought(void *context, const cm_room_row *row)
     return !s->found;
 }
 
-// That of the start, as cm_node_rooms_load would open it.
-static bool find_spec(const cm_config *config, const char *name, cm_room_spec *spec)
+// The room of `rooms`; NULL: it has none of that name.
+static const cm_room_spec *configured(const cm_config *config, const char *name)
 {
     for (uint32_t i = 0; i < config->rooms.count; i++) {
         if (strcmp(config->rooms.rooms[i].name, name) == 0) {
-            *spec = config->rooms.rooms[i];
-            return true;
+            return &config->rooms.rooms[i];
         }
+    }
+    return NULL;
+}
+
+// That of the start, as cm_node_rooms_load would open it.
+static bool find_spec(const cm_config *config, const char *name, cm_room_spec *spec)
+{
+    const cm_room_spec *own = configured(config, name);
+    if (own != NULL) {
+        *spec = *own;
+        return true;
     }
     if (config->scene[0] != '\0') {
         cm_scene *scene;
         uint32_t tick_rate;
         cm_failure wrong;
-        bool own = cm_bootstrap_find_scene(config, config->scene, CM_SEEK_NOW, &scene, &tick_rate,
-                                           &wrong) == CAROM_OK;
-        if (own) {
-            own = strcmp(cm_scene_name(scene), name) == 0;
+        bool is_own = cm_bootstrap_find_scene(config, config->scene, CM_SEEK_NOW, &scene,
+                                              &tick_rate, &wrong) == CAROM_OK;
+        if (is_own) {
+            is_own = strcmp(cm_scene_name(scene), name) == 0;
             cm_scene_free(scene);
         }
         snprintf(spec->scene, sizeof spec->scene, "%s", config->scene);
-        return own;
+        return is_own;
     }
     sought s = {.spec = spec, .name = name};
     cm_scene_error error;
@@ -337,6 +347,10 @@ bool cm_node_rooms_demand(cm_node_rooms *rooms, const cm_config *config, cm_work
                           cm_store *store, const char *name, cm_failure *failure)
 {
     uint32_t count = 0;
+    const cm_room_spec *own = configured(config, name);
+    if (own != NULL) { // it had ended, or was closed
+        return cm_node_rooms_add(rooms, config, worker, store, own, failure);
+    }
     for (uint32_t i = 0; i < rooms->count; i++) {
         count += rooms->rooms[i].on_demand;
     }

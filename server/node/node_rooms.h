@@ -62,7 +62,8 @@ bool cm_node_rooms_add(cm_node_rooms *rooms, const cm_config *config, cm_worker 
 // with a new match. False: nobody does (its text is empty), or why.
 bool cm_node_rooms_anew(cm_node_rooms *rooms, const cm_config *config, cm_worker *worker,
                         cm_store *store, const char *name, cm_failure *failure);
-// One that a player named. False: there are as many as the configuration allows.
+// One that a player named: where `rooms` names it as that says, else from the scene on demand.
+// False: there are as many as the configuration allows, or why.
 bool cm_node_rooms_demand(cm_node_rooms *rooms, const cm_config *config, cm_worker *worker,
                           cm_store *store, const char *name, cm_failure *failure);
 // Closes one, which is then among the closing. False, and why.

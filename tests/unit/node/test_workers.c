@@ -621,3 +621,32 @@ Test(workers, an_operator_reaches_every_room)
     cr_assert_eq(serving_finish(&c), 0);
     serving_remove_directory(&c);
 }
+
+// Seen: a room of the configuration that its game had closed came back, when a player asked for it,
+// as one of the scene on demand.
+Test(workers, a_room_of_the_configuration_comes_back_as_it_says)
+{
+    serving c;
+    char text[1024];
+    serving_make_directory(&c);
+    serving_host(&c, (char *[]){"--workers", "1", "--room",
+                                "hall=tests/scenes/sandbox.json:max_players=3", "--room",
+                                "other=tests/scenes/sandbox.json", "--on-demand",
+                                "tests/scenes/sandbox.json", NULL});
+    serving_read_text(c.ready, text, sizeof text);
+    uint16_t port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
+    cr_assert_not_null(
+        strstr(serving_ask(&c, "{\"command\":\"close\",\"room\":\"hall\"}"), "done"));
+    carom_client *clients[2] = {serving_play_in("hall", NULL, port),
+                                serving_play_in("lobby", NULL, port)};
+    play_until(clients, 0);
+    snprintf(text, sizeof text, "%s", serving_ask(&c, "{\"command\":\"rooms\"}"));
+    const char *hall = strstr(text, "\"room\":\"hall\"");
+    cr_assert_not_null(hall, "%s", text);
+    cr_expect_eq(strtoul(strstr(hall, "\"max_players\":") + 14, NULL, 10), 3, "%s", text);
+    carom_client_destroy(clients[0]);
+    carom_client_destroy(clients[1]);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
+    serving_remove_directory(&c);
+}
