@@ -193,6 +193,7 @@ const cm_command cm_bots_command = {
     "shared_p99_mm, pops_p99_mm, late_percent (of views), lead_ticks, update_us_p99, kbit_down, kbit_up\n"
     "(with IP and UDP headers, what came and what was sent), corrections, errors_counted, error_max_mm,\n"
     "against what views tell of a body (rounded to the grain of views),\n"
+    "gap_ms (without a view round each comeback: count, p99, max),\n"
     "durability, server_tick and durable_tick (of the bot that saw most),\n"
     "ended, unstable (cut off at the end, slot kept), comebacks, desyncs, refused (reason: clients).\n"
     "Status 0 where all played, none ended and none desynced.\n",

@@ -1,6 +1,9 @@
 // `carom serve`: reads the configuration; prints it, checks it, or hosts with it.
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "server/cli/cli.h"
 #include "server/supervisor/check.h"
@@ -59,6 +62,18 @@ static int check_config(const cm_config *config, const cm_config_wrong *refused,
     return status > found ? status : found;
 }
 
+// A file that is cut while the server runs (logrotate's copytruncate) goes on at its new end.
+static void append_output(void)
+{
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        struct stat about;
+        int flags = fcntl(fd, F_GETFL);
+        if (flags >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) {
+            (void)fcntl(fd, F_SETFL, flags | O_APPEND);
+        }
+    }
+}
+
 static int run_command(int argc, char **argv)
 {
     called_argc = argc;
@@ -83,6 +98,7 @@ static int run_command(int argc, char **argv)
         }
         return cm_cli_finish(status);
     }
+    append_output();
     carom_result result = cm_server_run(&options.config, environ, read_again, &failure);
     return cm_cli_finish(cm_cli_status(result, &failure));
 }

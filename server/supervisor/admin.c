@@ -82,6 +82,10 @@ static void unban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *r
         cm_admin_error(reply, held);
         return;
     }
+    if (!cm_bans_have(&s->bans, asked->number)) {
+        cm_admin_error(reply, "no client of that number is banned");
+        return;
+    }
     cm_server_unban(s, asked->number);
     cm_admin_report(&s->base->log, asked, reply);
 }

@@ -381,7 +381,7 @@ static cm_http_found get_ready(cm_http_pages *h, const cm_http_request *request,
     look(h);
     bool ready = h->server.values[CM_SERVER_HAS_READY] != 0;
     if (page != NULL) {
-        cm_page_text(page, ready ? "ok\n" : "no player may come in now\n");
+        cm_page_text(page, ready ? "ok\n" : "no player is to be sent here now\n");
     }
     return reply(answer, ready ? 200 : 503, page);
 }

@@ -309,6 +309,8 @@ static void check_bans(char *workers)
     cr_expect_str_eq(serving_ask(&c, "{\"command\":\"ban\",\"who\":\"5\"}"),
                      "{\"done\":\"ban\"}\n");
     cr_expect_not_null(strstr(serving_ask(&c, "{\"command\":\"unban\",\"who\":\"9\"}"), "SIGHUP"));
+    cr_expect_not_null(
+        strstr(serving_ask(&c, "{\"command\":\"unban\",\"who\":\"6\"}"), "no client of that"));
     carom_client *seven = connect_as(7, server, &made);
     cr_assert_eq(play(seven, false), CAROM_REASON_NONE);
     write_bans(bans, "7\nx\n");
@@ -721,5 +723,24 @@ Test(serve, a_match_that_the_index_cannot_take_is_no_clean_end)
     cr_expect_not_null(strstr(text, "not in the index"), "%s", text);
     cr_expect_not_null(strstr(text, holder), "%s", text);
     sqlite3_close(other);
+    serving_remove_directory(&c);
+}
+
+// As logrotate's copytruncate does it. Seen: a log that began with as many zeros as it had had
+// bytes.
+Test(serve, a_log_that_is_cut_goes_on_at_its_beginning)
+{
+    serving c;
+    char text[4096];
+    serving_make_directory(&c);
+    serving_host(&c, (char *[]){"--workers", "1", "--scene", "tests/scenes/sandbox.json", NULL});
+    cr_assert_eq(truncate(c.err, 0), 0);
+    cr_assert_not_null(strstr(
+        serving_ask(&c, "{\"command\":\"message\",\"room\":\"sandbox\",\"text\":\"x\"}"), "done"));
+    serving_wait_for_size(&c, c.err, 1);
+    serving_read_text(c.err, text, sizeof text);
+    cr_expect_eq(text[0], '{', "byte %d", text[0]);
+    kill(c.pid, SIGTERM);
+    cr_assert_eq(serving_finish(&c), 0);
     serving_remove_directory(&c);
 }
