@@ -20,6 +20,7 @@
 
 #define PATH_MAX_BYTES 4096u
 #define TRIAL_S        10u // processor and waiting; linking takes a millisecond
+#define LINK_NAME_MAX  96u // 14 + 2 x 32 + 11
 
 cm_module_rules cm_module_rules_here(void)
 {
@@ -129,16 +130,28 @@ static bool survives_trial(const char *name)
     return status == 0;
 }
 
+// The linker knows what is linked by its name, and a descriptor's number is given again: each file
+// has another path to it, `/` and `./` for the bits of a count.
+static void name_file(int descriptor, char name[LINK_NAME_MAX])
+{
+    static uint32_t count;
+    size_t at = (size_t)snprintf(name, LINK_NAME_MAX, "/proc/self/fd/");
+    for (uint32_t left = ++count; left > 0; left >>= 1) {
+        at += (size_t)snprintf(name + at, LINK_NAME_MAX - at, left % 2 == 1 ? "./" : "/");
+    }
+    snprintf(name + at, LINK_NAME_MAX - at, "%d", descriptor);
+}
+
 static carom_result link_bytes(const char *path, const uint8_t *bytes, size_t size,
                                const struct link_map **map, char *error, size_t error_size)
 {
-    char name[64];
+    char name[LINK_NAME_MAX];
     int descriptor = seal(bytes, size);
     if (descriptor < 0) {
         snprintf(error, error_size, "%.200s: no file in memory: %s", path, strerror(errno));
         return CAROM_ERROR_IO;
     }
-    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    name_file(descriptor, name);
     if (!survives_trial(name)) {
         snprintf(error, error_size, "%.200s: broken: the dynamic linker dies of it", path);
         close(descriptor);

@@ -17,13 +17,18 @@
 #include "server/node/module_loader.h"
 #include "shared/base/rng.h"
 
-static void module_path(char *path, size_t size)
+static void path_of(const char *name, char *path, size_t size)
 {
     char program[512];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     cr_assert_gt(length, 0);
     program[length] = '\0';
-    snprintf(path, size, "%s/tests/modules/counter.so", dirname(program));
+    snprintf(path, size, "%s/tests/modules/%s.so", dirname(program), name);
+}
+
+static void module_path(char *path, size_t size)
+{
+    path_of("counter", path, size);
 }
 
 static uint8_t *read_module(size_t *size)
@@ -64,6 +69,23 @@ Test(module_file, a_sound_module_is_taken)
     cr_expect_str_eq(cm_module_file_hash(module), loaded.file_hash);
     cr_expect_eq(cm_module_load_list(path, NULL, error, sizeof error), CAROM_ERROR_STATE);
     cr_expect_not_null(strstr(error, "there is one of that name"), "%s", error);
+}
+
+// Seen: the second of two games was "broken", since the linker took it for the first, whose file in
+// memory had had the same descriptor.
+Test(module_file, a_server_takes_several)
+{
+    static const char *const names[] = {"counter", "slow", "failing"};
+    char path[1024], error[512];
+    for (uint32_t i = 0; i < 3; i++) {
+        path_of(names[i], path, sizeof path);
+        cr_assert_eq(cm_module_load_list(path, NULL, error, sizeof error), CAROM_OK, "%s", error);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        const carom_module *module = cm_module_find(names[i]);
+        cr_assert_not_null(module, "%s", names[i]);
+        cr_expect_str_eq(module->name, names[i]);
+    }
 }
 
 Test(module_file, what_cannot_be_opened_is_named)
@@ -198,8 +220,8 @@ Test(module_file, changed_files_are_refused_or_link)
         }
     }
     cr_expect(taken > mutants / 100 && taken < mutants, "%u taken", taken);
-    // The linker has rules of its own, and refuses a few.
-    cr_expect(linked > taken / 10 * 9, "%u of %u linked", linked, taken);
+    // The linker has rules of its own, and a table that was changed is refused when it is linked.
+    cr_expect(linked > taken / 10 * 8, "%u of %u linked", linked, taken);
     free(mutant);
     free(bytes);
 }
