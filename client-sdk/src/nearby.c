@@ -56,6 +56,11 @@ double cm_nearby_steps(const cm_predictor *p)
     return 1.0e3 * us / (p->cost_ns * (STEP_BODIES + 1.0 + p->simulated));
 }
 
+double cm_nearby_us(const cm_predictor *p, uint64_t steps)
+{
+    return 1.0e-3 * (double)steps * p->cost_ns * (STEP_BODIES + 1.0 + p->simulated);
+}
+
 static int compare(const void *a, const void *b)
 {
     const cm_near *x = a, *y = b;

@@ -25,6 +25,8 @@ uint32_t cm_nearby_room(const cm_predictor *predictor);
 double cm_nearby_steps(const cm_predictor *predictor);
 // Orders a list of bodies, nearest first, and of equals the lower slot.
 void cm_nearby_order(cm_near *list, uint32_t count);
+// Time that so many steps take, us.
+double cm_nearby_us(const cm_predictor *p, uint64_t steps);
 // `us` of time went by while so many steps were made; true costs follow slowly.
 void cm_nearby_measure(cm_predictor *predictor, double us, uint64_t steps);
 

@@ -312,8 +312,11 @@ static void predict(carom_client *client, double elapsed)
         cm_predictor_reconcile(predictor, tick);
         cm_predictor_advance(predictor, tick);
     }
+    steps = predictor->stats.steps - steps;
+    double took_us = measures ? time_us() - from_us : cm_nearby_us(predictor, steps);
+    predictor->work_s = 1.0e-6 * took_us;
     if (measures) {
-        cm_nearby_measure(predictor, time_us() - from_us, predictor->stats.steps - steps);
+        cm_nearby_measure(predictor, took_us, steps);
     }
     cm_predictor_smooth(predictor, (double)(client->now_us - client->played_us) * 1.0e-6);
     const cm_predict_stats *stats = &predictor->stats;

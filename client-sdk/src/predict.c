@@ -11,6 +11,7 @@
 
 #define BEYOND_S     0.1f // past the newest predicted state
 #define SLOW_S       0.06 // between two updates
+#define WORK_SHARE   0.3  // of the time between two updates: then steps are what makes it long
 #define GROW_S       0.3  // from nothing to the full budget
 #define RATE_MIN     0.25 // steps a tick
 #define FEW          8.0  // steps above the age of a view
@@ -236,7 +237,7 @@ void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
     double full = 2.0 * p->most;
     if (!p->ready) {
         p->rate = full;
-    } else if (elapsed > SLOW_S * rate) {
+    } else if (elapsed > SLOW_S * rate && p->work_s * rate > WORK_SHARE * elapsed) {
         p->rate = p->spent ? 0.5 * p->rate : p->rate;
         p->rate = p->rate < RATE_MIN ? RATE_MIN : p->rate;
     } else {
@@ -248,6 +249,7 @@ void cm_predictor_refill(cm_predictor *p, double elapsed, double age)
         p->credit = p->most;
     }
     p->spent = false;
+    p->work_s = 0.0;
 }
 
 void cm_predictor_go_on(cm_predictor *p, uint64_t tick)

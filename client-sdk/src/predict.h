@@ -9,11 +9,10 @@
 // ticks a second, half a second at 1,000.
 //
 // The work has a budget of steps, refilled with time: at most the lead, or a round trip, and a few
-// ticks in one update. Updates that come rarely while it is spent shrink it, since the steps are
-// then likely what takes the time; frequent ones let it grow again within a third of a second. Work
-// beyond the budget is put off; then the bodies of the newest view are extrapolated in straight
-// lines to a later tick, and only the last few ticks are stepped. The prediction never falls behind
-// its clock.
+// ticks in one update. Updates that come rarely shrink it where the steps are what takes the time;
+// others let it grow again within a third of a second. Work beyond the budget is put off; then the
+// bodies of the newest view are extrapolated in straight lines to a later tick, and only the last
+// few ticks are stepped. The prediction never falls behind its clock.
 //
 // The jump that a correction causes on the screen is smoothed, visually only.
 #ifndef CM_CLIENT_PREDICT_H
@@ -111,6 +110,7 @@ typedef struct cm_predictor {
     bool news;                 // a view has not been compared yet
     uint64_t compared;         // tick at which a view last was
     double credit, rate, most; // steps: to spend now, refilled a tick of time, at most
+    double work_s;             // that steps took since then
     bool spent;                // steps were made since the last refill
     uint64_t started;          // tick of the state that was taken from the mirror last
     uint64_t relayed;          // of the newest view whose relay was read

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client-sdk/src/state.h"
 #include "tests/unit/client/fake_server.h"
 
 #define RTT_US    100000u
@@ -84,6 +85,9 @@ static void play(player *p, double seconds, uint64_t every_us, uint64_t charge_u
         uint64_t steps = stats_of(p).predicted_steps - before;
         p->most = steps > p->most ? steps : p->most;
         uint64_t busy = steps * charge_us;
+        if (p->client->predictor != NULL) {
+            p->client->predictor->work_s = 1.0e-6 * (double)busy; // as a clock would have told
+        }
         p->free_us = now + (busy > every_us ? busy : every_us);
     }
 }
@@ -146,4 +150,31 @@ Test(client_starved, each_step_takes_thirty_milliseconds)
 {
     // By the phases of updates and views between 0.5 and 3% over seeds.
     starve("30 ms a step", 2000, 30000, 0.03);
+}
+
+// A machine that draws seldom but steps fast: what its player does is shown as at 60 frames a
+// second. (Where a round trip is shorter than a frame each view begins anew, which is worse.)
+Test(client_starved, rare_frames_are_as_right_as_frequent_ones)
+{
+    static const uint64_t every_us[] = {16000, 33000, 66000, 100000};
+    for (uint32_t i = 0; i < sizeof every_us / sizeof every_us[0]; i++) {
+        player p;
+        player_make(&p, 12);
+        play(&p, 4.0, every_us[i], 0);
+        carom_client_stats before = stats_of(&p);
+        uint64_t missed = p.server.missed, from = carom_game_tick(p.server.game);
+        p.most = 0;
+        play(&p, 20.0, every_us[i], 0);
+        carom_client_stats after = stats_of(&p);
+        double errors = (double)(after.error_count - before.error_count);
+        double error = (after.error_sum - before.error_sum) / errors;
+        double ticks = (double)(carom_game_tick(p.server.game) - from);
+        fprintf(stderr, "client_starved: each %u ms: %.2f mm, %.2f%% of inputs refused\n",
+                (unsigned)(every_us[i] / 1000), 1e3 * error,
+                100.0 * (double)(p.server.missed - missed) / ticks);
+        cr_expect_gt(errors, 50.0);
+        cr_expect_lt(error, 0.005, "each %u ms: %f", (unsigned)(every_us[i] / 1000), error);
+        cr_expect_leq(p.most, STEPS_MAX);
+        player_free(&p);
+    }
 }
