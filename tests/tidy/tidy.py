@@ -345,11 +345,13 @@ def hunks(patch):
     """(file, old lines) of each hunk of a patch."""
     path, old = None, None
     for line in patch.split("\n"):
+        if line.startswith("+++ b/") or line.startswith("@@"):
+            if old:
+                yield path, old
+            old = None
         if line.startswith("+++ b/"):
             path = line[6:]
         elif line.startswith("@@"):
-            if old:
-                yield path, old
             old = ["^"] if line.startswith("@@ -1,") or line.startswith("@@ -1 ") else []  # git looks at the top alone
         elif old is not None and line.startswith((" ", "-")) and not line.startswith("---"):
             old.append(line[1:])

@@ -57,16 +57,22 @@ CM_WHOLE cm_mask is_same(cm_f a, cm_f b)
     return cm_lanes_at_most(a, b) & cm_lanes_at_most(b, a);
 }
 
+// Inverse inertias that are alike about all axes.
+CM_WHOLE cm_mask is_ball(const cm_f inverse[6])
+{
+    cm_f zero = cm_lanes_set(0.0f);
+    return is_same(inverse[0], inverse[3]) & is_same(inverse[0], inverse[5]) &
+           is_same(inverse[1], zero) & is_same(inverse[2], zero) & is_same(inverse[4], zero);
+}
+
 // The last number of a row: no locks, and whether the inertia is alike about all axes.
 CM_WHOLE cm_f row_end(const cm_f inverse[6])
 {
     const uint16_t halves[2] = {0, 1};
     int32_t word;
     memcpy(&word, halves, sizeof word);
-    cm_f zero = cm_lanes_set(0.0f), end;
-    cm_mask round = is_same(inverse[0], inverse[3]) & is_same(inverse[0], inverse[5]) &
-                    is_same(inverse[1], zero) & is_same(inverse[2], zero) &
-                    is_same(inverse[4], zero) & ((cm_mask){0} + word);
+    cm_f end;
+    cm_mask round = is_ball(inverse) & ((cm_mask){0} + word);
     memcpy(&end, &round, sizeof end);
     return end;
 }

@@ -129,7 +129,8 @@ typedef struct cm_soft_rows {
     uint32_t child[CM_SOFT_LANES], parent[CM_SOFT_LANES], limbs[CM_SOFT_LANES + 1];
     uint32_t whole;    // 1: it is of a tree that is solved at once
     uint32_t factored; // of a tree's first group: 1: factors are those of the rows that are active
-    uint32_t pad[5];
+    uint32_t from;     // of trees: rows before this one are out of the equations
+    uint32_t pad[4];
     cm_soft_lanes give;  // of trees: what joints yield, of what their bodies alone would
     cm_soft_lanes share; // of trees: the part of what they want that the first pass does
     cm_soft_lanes sign;  // of trees, -1: the child is a
@@ -318,9 +319,6 @@ cm_soft_link_counts cm_soft_sort_links(cm_soft *soft, uint32_t count, bool bridg
 uint32_t cm_soft_find_trees(cm_soft *soft, uint32_t count);
 // The limbs of the trees, once they stand in groups.
 void cm_soft_place_limbs(cm_soft *soft);
-// A body's response to a push, as it stands now.
-void cm_soft_limb_respond(const cm_soft_inertia *inertia, const cm_soft_body *body,
-                          float response[24]);
 
 // knot.c: trees that stand in the order of the paths from `first` on; once the rows are packed,
 // what they hold; and back.

@@ -236,32 +236,3 @@ void cm_soft_place_limbs(cm_soft *soft)
         i += tree->who.steps;
     }
 }
-
-// T i T^T
-static cm_sym3 turned(const cm_sym3 *i, carom_quat turn)
-{
-    cm_mat3 t = cm_mat3_from_quat(turn);
-    carom_vec3 x = cm_mat3_mul(t, cm_vec(i->xx, i->xy, i->xz));
-    carom_vec3 y = cm_mat3_mul(t, cm_vec(i->xy, i->yy, i->yz));
-    carom_vec3 z = cm_mat3_mul(t, cm_vec(i->xz, i->yz, i->zz));
-    return (cm_sym3){
-        t.x.x * x.x + t.y.x * y.x + t.z.x * z.x, t.x.y * x.x + t.y.y * y.x + t.z.y * z.x,
-        t.x.z * x.x + t.y.z * y.x + t.z.z * z.x, t.x.y * x.y + t.y.y * y.y + t.z.y * z.y,
-        t.x.z * x.y + t.y.z * y.y + t.z.z * z.y, t.x.z * x.z + t.y.z * y.z + t.z.z * z.z};
-}
-
-// Its inertia turns with it. Scalar: a body has many joints.
-void cm_soft_limb_respond(const cm_soft_inertia *inertia, const cm_soft_body *body,
-                          float response[24])
-{
-    carom_vec3 mass = cm_soft_pushed(inertia, 1.0f, cm_vec(1.0f, 1.0f, 1.0f));
-    cm_sym3 i = inertia->inverse;
-    if (!inertia->round && !inertia->locks) {
-        i = turned(&i, body->turn);
-    }
-    memset(response, 0, 24 * sizeof *response);
-    response[0] = mass.x;
-    response[3] = mass.y;
-    response[5] = mass.z;
-    memcpy(response + 15, &i, sizeof i);
-}

@@ -8,11 +8,13 @@
 // (springs, motors, limits) are in the equations too, before the block's, as long as they are
 // within their bounds (tree_bounds.inl). Typical: 13 times 10 groups.
 
-// Balls and hinges without more have code of their own, in which counts are constants.
+// Single rows before the first that is in the equations of some lane are left out. Balls and hinges
+// without more have code of their own, in which counts are constants.
 #define FOR_BLOCK(f, soft, g, ...)                                                                 \
     do {                                                                                           \
-        if ((g)->singles > 0) {                                                                    \
-            f(soft, g, __VA_ARGS__, (g)->singles, (g)->singles + (g)->block);                      \
+        if ((g)->from < (g)->singles) {                                                            \
+            f(soft, g, __VA_ARGS__, (g)->singles - (g)->from,                                      \
+              (g)->singles - (g)->from + (g)->block);                                              \
         } else if ((g)->block == 5) {                                                              \
             f(soft, g, __VA_ARGS__, 0, 5);                                                         \
         } else if ((g)->block == 3) {                                                              \
@@ -95,6 +97,9 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
     cm_mask turned = turned_lanes(g, at, &sign);
     masses m = row_masses(g, at);
     limb_answers child, parent;
+    const cm_soft_row *row_of_g = g->rows + g->from;
+    const cm_soft_single *single = g->single + g->from;
+    cm_soft_lanes *pivots = g->inverse_pivot + g->from, (*reach)[6] = g->reach + g->from;
     tree_row rows[CM_JOINT_GROUP_ROWS];
     cm_f h[CM_JOINT_GROUP_ROWS][6], l[CM_JOINT_TREE_FACTORS], pivot[CM_JOINT_GROUP_ROWS];
     cm_f inverse_pivot[CM_JOINT_GROUP_ROWS];
@@ -102,16 +107,16 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
     limb_load(soft, g->parent + at, &parent);
     for (uint32_t i = 0, row = 0; i < count; row += i, i++) {
         cm_f own[6];
-        tree_row r = tree_row_of(&g->rows[i], at, turned, sign);
+        tree_row r = tree_row_of(&row_of_g[i], at, turned, sign);
         cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), r.linear);
         rows[i] = r;
         limb_answer(&child, r.linear, r.child, own);
         limb_answer(&parent, back, r.parent, h[i]);
         cm_f diagonal = row_of(r.linear, r.child, own) + row_of(back, r.parent, h[i]);
-        cm_f alone = row_coupling(&m, &g->rows[i], &g->rows[i], at);
+        cm_f alone = row_coupling(&m, &row_of_g[i], &row_of_g[i], at);
         diagonal = diagonal + LOAD(give) * alone;
         if (i < singles) {
-            diagonal = diagonal + cm_lanes_load(g->single[i].yield + at);
+            diagonal = diagonal + cm_lanes_load(single[i].yield + at);
         }
         cm_f raw[6];
         memcpy(raw, h[i], sizeof raw);
@@ -132,12 +137,12 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
         pivot[i] = diagonal;
         cm_mask some = cm_lanes_greater(diagonal, cm_lanes_set(PIVOT_MIN) * alone);
         if (i < singles) {
-            some = some & cm_lanes_greater(cm_lanes_load(g->single[i].active + at), zero);
+            some = some & cm_lanes_greater(cm_lanes_load(single[i].active + at), zero);
         }
         inverse_pivot[i] = cm_lanes_select(some, one / cm_lanes_select(some, diagonal, one), zero);
-        STORE(inverse_pivot[i], inverse_pivot[i]);
+        cm_lanes_store(pivots[i] + at, inverse_pivot[i]);
         for (uint32_t n = 0; n < 6; n++) {
-            STORE(reach[i][n], h[i][n]);
+            cm_lanes_store(reach[i][n] + at, h[i][n]);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -171,13 +176,18 @@ CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at,
     cm_lanes_gather(speeds_of, CM_LIMB_FLOATS, g->parent + at, parent);
     cm_f taken[6];
     memcpy(taken, parent, sizeof taken);
+    const cm_soft_row *row_of_g = g->rows + g->from;
+    const cm_soft_single *single = g->single + g->from;
+    const cm_soft_lanes *pivots = g->inverse_pivot + g->from;
+    const cm_soft_lanes(*reach)[6] = (const cm_soft_lanes(*)[6])(g->reach + g->from);
+    cm_soft_lanes *rights = g->right + g->from;
     for (uint32_t i = 0, row = 0; i < count; row += i, i++) {
-        const cm_soft_row *r = &g->rows[i];
+        const cm_soft_row *r = &row_of_g[i];
         tree_row of = tree_row_of(r, at, turned, sign);
         cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), of.linear);
         x[i] = row_of(of.linear, of.child, child) + row_of(back, of.parent, parent);
         if (i < singles) {
-            x[i] = x[i] + single_wants(r, &g->single[i], at, relax);
+            x[i] = x[i] + single_wants(r, &single[i], at, relax);
         } else if (!relax) {
             x[i] = x[i] + joint_clamp(rate * cm_lanes_load(r->error + at), -push, push);
         }
@@ -187,10 +197,10 @@ CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at,
         for (uint32_t k = 0; k < i; k++) {
             x[i] = x[i] - LOAD(factor[row + k]) * x[k];
         }
-        cm_f right = x[i] * LOAD(inverse_pivot[i]);
-        STORE(right[i], right);
+        cm_f right = x[i] * cm_lanes_load(pivots[i] + at);
+        cm_lanes_store(rights[i] + at, right);
         for (uint32_t n = 0; n < 6; n++) {
-            taken[n] = taken[n] - LOAD(reach[i][n]) * right;
+            taken[n] = taken[n] - cm_lanes_load(reach[i][n] + at) * right;
         }
     }
     memcpy(parent, taken, sizeof taken);
@@ -211,12 +221,16 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
     for (uint32_t i = 0; i < 8; i++) {
         child[i] = cm_lanes_set(0.0f);
     }
+    const cm_soft_lanes *pivots = g->inverse_pivot + g->from;
+    const cm_soft_lanes(*reach)[6] = (const cm_soft_lanes(*)[6])(g->reach + g->from);
+    cm_soft_lanes *rights = g->right + g->from;
+    cm_soft_row *row_of_g = g->rows + g->from;
     for (uint32_t i = 0; i < count; i++) {
-        cm_f sum = LOAD(reach[i][0]) * parent[0];
+        cm_f sum = cm_lanes_load(reach[i][0] + at) * parent[0];
         for (uint32_t n = 1; n < 6; n++) {
-            sum = sum + LOAD(reach[i][n]) * parent[n];
+            sum = sum + cm_lanes_load(reach[i][n] + at) * parent[n];
         }
-        x[i] = LOAD(right[i]) - LOAD(inverse_pivot[i]) * sum;
+        x[i] = cm_lanes_load(rights[i] + at) - cm_lanes_load(pivots[i] + at) * sum;
     }
     for (uint32_t i = count; i-- > 0;) {
         for (uint32_t k = i + 1; k < count; k++) {
@@ -224,7 +238,7 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        cm_soft_row *row = &g->rows[i];
+        cm_soft_row *row = &row_of_g[i];
         tree_row of = tree_row_of(row, at, turned, sign);
         cm_f change = -x[i];
         child[0] = child[0] + of.linear.x * x[i], parent[0] = parent[0] - of.linear.x * x[i];
@@ -237,7 +251,7 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
         bool adds = relax || round > 0 || i < singles;
         cm_f old = adds ? cm_lanes_load(row->impulse + at) : cm_lanes_set(0.0f);
         cm_lanes_store(row->impulse + at, adds ? old + change : change);
-        STORE(right[i], change);
+        cm_lanes_store(rights[i] + at, change);
         row_apply(row, at, &m, change, &s);
     }
     cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->child + at, child);
@@ -245,13 +259,34 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
     scatter_members(soft, &g->who, &g->m, at, &s);
 }
 
-// The limbs of some lanes as their bodies are, before any joint is eliminated.
-static inline void limbs_respond(cm_soft *soft, const cm_soft_rows *tree, uint32_t at)
+// The limbs of a group as their bodies are, before any joint is eliminated. Inertias turn with
+// them.
+static inline void limbs_respond(cm_soft *soft, const cm_soft_rows *tree)
 {
-    for (uint32_t i = tree->limbs[at]; i < tree->limbs[at + CM_LANES]; i++) {
-        uint32_t body = soft->joints->limb_bodies[i];
-        cm_soft_limb *limb = &soft->joints->limbs[i];
-        cm_soft_limb_respond(&soft->inertias[body], &soft->bodies[body], limb->response);
+    const uint32_t stride = sizeof(cm_soft_limb) / sizeof(float);
+    const uint32_t last = tree->limbs[CM_SOFT_LANES] - 1;
+    float *to = soft->joints->limbs[0].response;
+    cm_f zero = cm_lanes_set(0.0f);
+    for (uint32_t first = tree->limbs[0]; first <= last; first += CM_LANES) {
+        uint32_t limb[CM_LANES], body[CM_LANES];
+        cm_f i[8], start[8], pose[8];
+        for (uint32_t k = 0; k < CM_LANES; k++) {
+            limb[k] = first + k < last ? first + k : last;
+            body[k] = soft->joints->limb_bodies[limb[k]];
+        }
+        cm_lanes_gather(&soft->inertias[0].inverse_mass, 8, body, start);
+        cm_lanes_gather(&soft->bodies[0].shift.x, 16, body, pose);
+        memcpy(i, start, sizeof i);
+        turned_inverse(i + 1, (quat){pose[3], pose[4], pose[5], pose[6]});
+        cm_mask round = is_ball(start + 1);
+        for (uint32_t k = 1; k < 7; k++) {
+            i[k] = cm_lanes_select(round, start[k], i[k]);
+        }
+        cm_f own[24] = {i[0], zero, zero, i[0], zero, i[0], zero, zero, zero, zero, zero, zero,
+                        zero, zero, zero, i[1], i[2], i[3], i[4], i[5], i[6], zero, zero, zero};
+        for (uint32_t k = 0; k < 24; k += 8) {
+            cm_lanes_scatter(to + k, stride, limb, own + k);
+        }
     }
 }
 
@@ -280,12 +315,26 @@ static void make_tree(cm_soft *soft, cm_soft_rows *tree)
     }
 }
 
+// Leaves out single rows before the first one that is in the equations of some lane.
+static inline void choose_single_rows(cm_soft_rows *g)
+{
+    float active = 0.0f;
+    for (g->from = 0; g->from < g->singles; g->from++) {
+        for (uint32_t lane = 0; lane < g->who.lanes; lane++) {
+            active += g->single[g->from].active[lane];
+        }
+        if (active > 0.0f) {
+            return;
+        }
+        memset(g->right[g->from], 0, sizeof g->right[g->from]);
+    }
+}
+
 static void factor_tree(cm_soft *soft, cm_soft_rows *tree)
 {
-    for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
-        limbs_respond(soft, tree, at);
-    }
+    limbs_respond(soft, tree);
     for (uint32_t i = 0; i < tree->who.steps; i++) {
+        choose_single_rows(&tree[i]);
         for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
             FOR_BLOCK(tree_factor, soft, &tree[i], at);
         }
