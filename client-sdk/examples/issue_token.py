@@ -55,7 +55,7 @@ def issue(key, client_id, server, room="", name="", user_data=b""):
     connection_key = os.urandom(32)
     servers = bytes([1]) + pack_address(server)
     plain = struct.pack("<Q", client_id) + connection_key + servers
-    plain += bytes([0])  # not bound to an address; else 1 and its 4 or 16 bytes
+    plain += bytes([0])  # flags: 1 bound to an address, whose 4 or 16 bytes follow; 2 a spectator
     plain += counted(room) + counted(name) + struct.pack("<H", len(user_data)) + user_data
     nonce = os.urandom(24)
     kind = 1 if len(servers) == 1 + 6 else 3

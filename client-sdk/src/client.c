@@ -22,9 +22,10 @@
 #define BUDGET_MAX         1000000u                                      // us, and ns a body
 #define DEF_LEAST          offsetof(carom_client_def, predict_budget_us) // bytes that each header has
 #define LEAVE_TIMEOUT_US   1000000u
-#define JOIN_FACTOR        3u     // of the time to connect: a welcome is large, paths lose
-#define TIMEOUT_MS         15000u // nothing received while playing
-#define UNSTABLE_MS        500u   // the same: then it tries to come back
+#define JOIN_FACTOR        3u         // of the time to connect: a welcome is large, paths lose
+#define TIMEOUT_MS         15000u     // nothing received while playing
+#define UNSTABLE_MS        500u       // the same: then it tries to come back
+#define DELAY_MAX_US       600000000u // of what spectators see, after which one may be let in
 
 carom_client_def carom_default_client_def(void)
 {
@@ -387,7 +388,8 @@ static carom_reason ended_because(const carom_client *client, carom_reason said)
 
 uint64_t cm_client_join_us(const carom_client *client)
 {
-    return JOIN_FACTOR * 1000ull * client->def.connect_timeout_ms;
+    return JOIN_FACTOR * 1000ull * client->def.connect_timeout_ms +
+           (client->def.spectate ? DELAY_MAX_US : 0u);
 }
 
 static void connect_again(carom_client *client)
@@ -477,6 +479,7 @@ static void check_silence(carom_client *client)
     if (client->answered_us > client->heard_us &&
         client->now_us - client->answered_us <= limit_us) {
         limit_us *= JOIN_FACTOR; // the server lives, and has not let in yet
+        limit_us += cm_client_spectates(client) ? DELAY_MAX_US : 0u;
     }
     bool silent = silence_us >= 1000ull * client->def.unstable_ms;
     if (silence_us > limit_us && keyframe_us > 1000ull * limit_ms) {
@@ -569,7 +572,7 @@ carom_reason carom_client_get_reason(const carom_client *client)
 
 carom_result carom_client_set_input(carom_client *client, const void *bytes, uint32_t size)
 {
-    if (client == NULL || client->mirror == NULL) {
+    if (client == NULL || client->mirror == NULL || cm_client_spectates(client)) {
         return CAROM_ERROR_STATE;
     }
     const carom_module *module = client->mirror->module;
@@ -593,7 +596,7 @@ carom_result carom_client_set_input(carom_client *client, const void *bytes, uin
 carom_result carom_client_play_bot(carom_client *client, uint64_t random)
 {
     uint8_t input[CAROM_INPUT_MAX];
-    if (client == NULL || client->mirror == NULL) {
+    if (client == NULL || client->mirror == NULL || cm_client_spectates(client)) {
         return CAROM_ERROR_STATE;
     }
     // In a predicting client the bot sees the predicted state, on which its input will act.
@@ -611,7 +614,7 @@ carom_result carom_client_send(carom_client *client, const void *bytes, uint32_t
     if (client == NULL || size > CAROM_MESSAGE_MAX || (size > 0 && bytes == NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (!is_playing(client) || client->leaving) {
+    if (!is_playing(client) || client->leaving || cm_client_spectates(client)) {
         return CAROM_ERROR_STATE;
     }
     cm_control message = {
@@ -633,7 +636,8 @@ carom_result carom_client_send_unreliable(carom_client *client, const void *byte
     if (client == NULL || size > CAROM_CLIENT_UNRELIABLE_MAX || (size > 0 && bytes == NULL)) {
         return CAROM_ERROR_ARGUMENT;
     }
-    if (client->state != CAROM_CLIENT_PLAYING || client->mirror == NULL || client->leaving) {
+    if (client->state != CAROM_CLIENT_PLAYING || client->mirror == NULL || client->leaving ||
+        cm_client_spectates(client)) {
         return CAROM_ERROR_STATE;
     }
     const cm_message_packet message = {

@@ -13,6 +13,7 @@
 #define FASTER       2.0      // than its tick rate a server's clock never is
 #define SHARE_LEAST  2u       // ticks an update
 #define SHARE_FASTER 2.0      // than they come
+#define BLOCK        64u      // bodies read at once
 #define WAITING_MAX  65536u   // bytes
 
 cm_mirror *cm_exact_detach(carom_client *client)
@@ -116,8 +117,10 @@ static void step(carom_client *client, const cm_confirmed_tick *tick)
 {
     cm_mirror *mirror = client->mirror;
     cm_game_tick(mirror->game, &tick->input);
-    cm_predictor_confirmed(client->predictor, tick->input.event_count > 0);
-    note_error(client, tick->tick);
+    if (client->predictor != NULL) {
+        cm_predictor_confirmed(client->predictor, tick->input.event_count > 0);
+        note_error(client, tick->tick);
+    }
     if (client->exact.differs == 0 && cm_game_hash(mirror->game) != tick->hash) {
         client->exact.differs = tick->tick;
         client->stats.desyncs++;
@@ -196,6 +199,30 @@ static bool wait_for_turn(carom_client *client, const uint8_t *bytes, size_t siz
     return true;
 }
 
+// A spectator predicts nothing: it is shown the ticks of a message as others are a view.
+static void show(carom_client *client)
+{
+    const carom_world *world = client->mirror->world;
+    uint64_t tick = carom_game_tick(client->mirror->game);
+    carom_body_id ids[BLOCK];
+    carom_body_state states[BLOCK];
+    for (uint32_t first = 0; first < client->mirror->slots; first += BLOCK) {
+        uint32_t left = client->mirror->slots - first, block = left < BLOCK ? left : BLOCK;
+        carom_world_read_bodies(world, first, block, ids, states);
+        for (uint32_t i = 0; i < block; i++) {
+            const cm_view_pose pose = {.position = states[i].position,
+                                       .orientation = states[i].orientation,
+                                       .linear_velocity = states[i].linear_velocity,
+                                       .angular_velocity = states[i].angular_velocity};
+            if (!carom_body_id_is_null(ids[i])) {
+                cm_interp_add(&client->interp, ids[i], (uint32_t)tick, &pose,
+                              client->clock.view_interval);
+            }
+        }
+    }
+    client->arrived = tick;
+}
+
 void cm_client_confirmed(carom_client *client, const cm_control *control)
 {
     bool spread = client->pointer.device.period > 0.0f && client->state == CAROM_CLIENT_PLAYING;
@@ -214,7 +241,7 @@ void cm_client_confirmed(carom_client *client, const cm_control *control)
         cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
         return;
     }
-    if (!spread) {
-        (void)step_waiting(client, UINT64_MAX);
+    if (!spread && step_waiting(client, UINT64_MAX) && cm_client_spectates(client)) {
+        show(client);
     }
 }

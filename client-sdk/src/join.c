@@ -34,7 +34,8 @@ bool cm_client_hello(carom_client *client, cm_transport *link)
                         .name = client->name,
                         .room = client->room,
                         .user_data = {client->user_data, client->def.user_data_size},
-                        .predict = client->def.predict};
+                        .predict = client->def.predict && !client->def.spectate,
+                        .spectate = client->def.spectate};
     if (client->def.module != NULL) {
         hello.module = client->def.module->name;
         hello.module_version = client->def.module->version;
@@ -80,7 +81,8 @@ bool cm_client_begin_prediction(carom_client *client)
 {
     const carom_client_def *def = &client->def;
     const cm_mirror *mirror = client->mirror;
-    if (client->predictor != NULL || mirror == NULL || !(def->predict || mirror->exact)) {
+    if (client->predictor != NULL || mirror == NULL || cm_client_spectates(client) ||
+        !(def->predict || mirror->exact)) {
         return true;
     }
     cm_predictor *predictor =
@@ -152,8 +154,12 @@ static void welcome(carom_client *client, const cm_control *control)
     client->arrived = 0;
     client->played_us = client->now_us;
     memset(client->gaps, 0, sizeof client->gaps);
-    cm_client_log(client, CAROM_LOG_INFO, "joined '%s' as player %u",
-                  cm_scene_name(client->mirror->scene), client->mirror->player);
+    if (cm_client_spectates(client)) {
+        cm_client_log(client, CAROM_LOG_INFO, "watches '%s'", cm_scene_name(client->mirror->scene));
+    } else {
+        cm_client_log(client, CAROM_LOG_INFO, "joined '%s' as player %u",
+                      cm_scene_name(client->mirror->scene), client->mirror->player);
+    }
 }
 
 static void world_change(carom_client *client, const cm_control *control)

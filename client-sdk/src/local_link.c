@@ -89,6 +89,10 @@ static void take_control(cm_local_link *link, const cm_control *control)
 {
     carom_local *local = link->local;
     if (control->type == CM_CONTROL_HELLO && link->state == CM_LOCAL_KNOCKS) {
+        if (control->spectate) { // whoever is here sees all of it
+            cm_local_send_away(link, CAROM_REASON_NO_SPECTATORS);
+            return;
+        }
         if (!cm_game_may_join(local->game, control->user_data.data,
                               (uint32_t)control->user_data.size)) {
             cm_local_send_away(link, CAROM_REASON_GAME_REFUSED);

@@ -28,10 +28,10 @@ static const carom_module *find_module(const cm_control *welcome, const carom_mo
 
 static bool numbers_are_valid(const cm_control *welcome)
 {
-    return welcome->player < CAROM_PLAYERS_MAX && welcome->tick_rate >= 1 &&
-           welcome->tick_rate <= 1000 && welcome->view_rate >= 1 && welcome->view_rate <= 1000 &&
-           welcome->input_rate >= 1 && welcome->input_rate <= 1000 && welcome->tick <= UINT32_MAX &&
-           welcome->module != NULL;
+    bool player = welcome->player < CAROM_PLAYERS_MAX || welcome->player == CM_CONTROL_SPECTATOR;
+    return player && welcome->tick_rate >= 1 && welcome->tick_rate <= 1000 &&
+           welcome->view_rate >= 1 && welcome->view_rate <= 1000 && welcome->input_rate >= 1 &&
+           welcome->input_rate <= 1000 && welcome->tick <= UINT32_MAX && welcome->module != NULL;
 }
 
 static carom_reason build_game(cm_mirror *mirror, const cm_control *welcome)

@@ -334,7 +334,9 @@ void cm_client_play(carom_client *client)
     double elapsed =
         (double)(client->now_us - client->played_us) * 1.0e-6 * client->mirror->tick_rate;
     note_arrival(client);
-    uint64_t made = make_inputs(client, foresight(client, elapsed));
+    // A spectator's packets have acks alone.
+    uint64_t made =
+        cm_client_spectates(client) ? 0 : make_inputs(client, foresight(client, elapsed));
     send_if_due(client, made);
     // On the wire before the work, which may take longer than a tick.
     cm_transport_flush(client->link);

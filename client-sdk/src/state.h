@@ -98,6 +98,12 @@ struct carom_client {
     carom_client_stats stats;
 };
 
+// It has joined a room as a spectator.
+static inline bool cm_client_spectates(const carom_client *client)
+{
+    return client->mirror != NULL && client->mirror->player == CM_CONTROL_SPECTATOR;
+}
+
 void cm_client_log(carom_client *client, carom_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // A number from the server as a reason.

@@ -130,6 +130,7 @@ static int issue(int argc, char **argv)
         {"expires", CM_OPTION_INT, &expires, 1, 1000000000, NULL, NULL},
         {"address", CM_OPTION_TEXT, &def.bound_address, 0, 0, NULL, NULL},
         {"user-data", CM_OPTION_TEXT, &data, 0, 0, NULL, NULL},
+        {"spectate", CM_OPTION_FLAG, &def.spectates, 0, 0, NULL, NULL},
     };
     int status =
         cm_cli_options(argc, argv, options, sizeof options / sizeof *options, NULL, 0, NULL);
@@ -207,6 +208,7 @@ static int print_json(const carom_token *token, const char *other)
     json_object_set_new(object, "address", token->is_bound ? json_string(text) : json_null());
     json_object_set_new(object, "room", json_string(token->room));
     json_object_set_new(object, "name", json_string(token->name));
+    json_object_set_new(object, "spectates", json_boolean(token->spectates));
     json_object_set_new(object, "user_data", hex(token->user_data, token->user_data_size));
     json_object_set_new(object, "clear_part_differs",
                         other != NULL ? json_string(other) : json_null());
@@ -284,7 +286,7 @@ const cm_command cm_token_command = {
     "usage: carom token keygen --out FILE [--id N]\n"
     "       carom token issue --key FILE --client-id N --server HOST:PORT[,HOST:PORT …]\n"
     "                         [--room NAME] [--name NAME] [--expires SECONDS]\n"
-    "                         [--address ADDRESS] [--user-data HEX]\n"
+    "                         [--address ADDRESS] [--user-data HEX] [--spectate]\n"
     "       carom token inspect --key FILE TOKEN\n"
     "\n"
     "keygen  makes a key file (mode 0600) that a backend and its servers share; it overwrites "
@@ -301,6 +303,7 @@ const cm_command cm_token_command = {
         EXPIRES_S) "\n"
                    "  --address ADDRESS  the only one that may use it, A.B.C.D or IPv6\n"
                    "  --user-data HEX    at most 256 bytes, handed to the module\n"
+                   "  --spectate         it lets in a spectator, never a player\n"
                    "inspect prints what a token says, as JSON; status 1 where the part that "
                    "clients "
                    "read\n        (servers, connection key) is not the sealed one's.\n",

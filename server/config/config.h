@@ -53,9 +53,12 @@
          "addresses that tokens may name, HOST:PORT with commas between them; empty: listen")      \
     BOOL(insecure, false, "no tokens: anyone who reaches the port may play; loopback only")        \
     INT(max_players, 64, 1, 64, "players in a room")                                               \
+    INT(spectators, 0, 0, 64,                                                                      \
+        "clients that watch a room, beside its players; each counts among max_clients; 0: none")   \
+    INT(spectator_delay_s, 0, 0, 600, "how late they see it, s")                                   \
     INT(max_clients, 0, 0, CM_CLIENTS_MAX,                                                         \
         "clients of the process, in all of its rooms; 0: as many as the rooms of the start have "  \
-        "players, and 256 at the least")                                                           \
+        "players and spectators, and 256 at the least")                                            \
     INT(tick_budget_percent, 50, 0, 10000,                                                         \
         "processor time that a room's ticks may take beside other rooms, a mean of 10 s, percent " \
         "of the time between two: above it the room goes on in a worker of its own, or ticks "     \

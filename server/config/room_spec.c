@@ -162,7 +162,7 @@ void cm_room_spec_open_by_admin(cm_room_spec *spec)
         if (number > 0 && !NUMBERS[i].of_scene) {
             at += (size_t)snprintf(spec->opened + at, sizeof spec->opened - at, ":%s=%u",
                                    NUMBERS[i].key, (unsigned)number);
-            CM_ASSERT(at < sizeof spec->opened); // of all at their highest: 67 bytes
+            CM_ASSERT(at < sizeof spec->opened); // of all at their highest: 104 bytes
         }
     }
 }

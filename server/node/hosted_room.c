@@ -17,6 +17,7 @@ struct cm_hosted_room {
     uint64_t now_us;       // of the present turn
     cm_roster roster;
     cm_publisher *publisher;
+    cm_gallery *gallery;   // NULL: it takes no spectators
     cm_tick_times metrics; // of its ticks, publishing included
     uint64_t cpu_us;
     cm_tick_budget budget;
@@ -32,6 +33,14 @@ struct cm_hosted_room {
 };
 
 // Making ---------------------------------------------------------------------------------------
+
+// The process's log, in the name of the room.
+static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
+{
+    cm_log own = *log;
+    own.room = room->info.name;
+    return own;
+}
 
 static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                               size_t error_size)
@@ -80,15 +89,20 @@ static carom_result open_loop(cm_hosted_room *room, const cm_hosted_room_def *de
     return result;
 }
 
+static cm_publisher_def publisher_def(const cm_hosted_room *room, const cm_hosted_room_def *def)
+{
+    return (cm_publisher_def){.transport = room->host->transport,
+                              .scene = def->scene,
+                              .view_rate = def->spec.view_rate,
+                              .budget_kbit = def->spec.budget_kbit,
+                              .input_rate = room->roster.input_rate,
+                              .rewind_ms = (uint32_t)room->host->config.rewind_ms};
+}
+
 static carom_result open_publisher(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                                    size_t error_size)
 {
-    cm_publisher_def publisher = {.transport = room->host->transport,
-                                  .scene = def->scene,
-                                  .view_rate = def->spec.view_rate,
-                                  .budget_kbit = def->spec.budget_kbit,
-                                  .input_rate = room->roster.input_rate,
-                                  .rewind_ms = (uint32_t)room->host->config.rewind_ms};
+    const cm_publisher_def publisher = publisher_def(room, def);
     return cm_publisher_create(&publisher, cm_room_loop_room(room->loop), &room->publisher, error,
                                error_size);
 }
@@ -98,6 +112,39 @@ static void send_durable(void *context, carom_durability durability, uint64_t ti
     cm_hosted_room *room = context;
     room->roster.safe_tick = durability == CAROM_DURABILITY_NONE ? UINT64_MAX : tick;
     cm_publisher_durable(room->publisher, durability, tick, &room->roster);
+}
+
+static carom_result open_gallery(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
+                                 size_t error_size)
+{
+    if (def->spec.spectators == 0) {
+        return CAROM_OK;
+    }
+    const cm_gallery_def gallery = {
+        .loop = room->loop,
+        .room = {.scene = def->scene,
+                 .module = def->module,
+                 .seed = def->live != NULL ? def->live->info.seed : def->seed,
+                 .max_players = def->spec.max_players,
+                 .mark = room->tag != 0 ? &room->host->crash_marker->mark : NULL,
+                 .tag = room->tag,
+                 .now_us = def->now_us},
+        .publisher = publisher_def(room, def),
+        .seats = def->spec.spectators,
+        .delay_s = def->spec.spectator_delay_s,
+        .match_id = def->match_id,
+        .name = room->info.name,
+        .watch = &room->roster,
+        .log = log_of(room, &room->host->log)};
+    room->gallery = cm_gallery_create(&gallery);
+    if (room->gallery == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return CAROM_ERROR_MEMORY;
+    }
+    const cm_sink sink = cm_gallery_sink(room->gallery);
+    bool added = cm_room_loop_add_sink(room->loop, &sink);
+    CM_ASSERT(added);
+    return CAROM_OK;
 }
 
 // The room itself, and its recorder.
@@ -151,6 +198,9 @@ carom_result cm_hosted_room_create(const cm_hosted_room_def *def, cm_hosted_room
     if (result == CAROM_OK) {
         result = open_sinks(room, def, error, error_size);
     }
+    if (result == CAROM_OK) {
+        result = open_gallery(room, def, error, error_size);
+    }
     if (result != CAROM_OK) {
         cm_hosted_room_destroy(room);
         return result;
@@ -171,6 +221,7 @@ void cm_hosted_room_destroy(cm_hosted_room *room)
 {
     if (room != NULL) {
         cm_crash_marker_release(room->host->crash_marker, room->tag);
+        cm_gallery_destroy(room->gallery);
         cm_publisher_destroy(room->publisher);
         cm_recorder_destroy(room->recorder);
         cm_room_loop_destroy(room->loop);
@@ -191,6 +242,11 @@ const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room)
 const cm_room_info *cm_hosted_room_info(cm_hosted_room *room)
 {
     room->info.players = cm_hosted_room_players(room, NULL, 0);
+    cm_gallery_stats gallery = {.spectators = 0};
+    if (room->gallery != NULL) {
+        cm_gallery_stats_get(room->gallery, &gallery);
+    }
+    room->info.spectators = gallery.spectators;
     room->info.match_id = cm_hosted_room_recording(room);
     room->info.first_id = room->roster.match_id;
     return &room->info;
@@ -204,6 +260,11 @@ cm_room *cm_hosted_room_room(const cm_hosted_room *room)
 cm_roster *cm_hosted_room_roster(cm_hosted_room *room)
 {
     return &room->roster;
+}
+
+cm_roster *cm_hosted_room_gallery(cm_hosted_room *room)
+{
+    return room->gallery != NULL ? cm_gallery_roster(room->gallery) : NULL;
 }
 
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room)
@@ -305,14 +366,6 @@ static void go_on(cm_hosted_room *room, const cm_history_slot *slot)
         cm_recorder_go_on(room->recorder, slot->tick, slot->hash, joins, count)) {
         tell_persons(room, joins, count);
     }
-}
-
-// The process's log, in the name of the room.
-static cm_log log_of(const cm_hosted_room *room, const cm_log *log)
-{
-    cm_log own = *log;
-    own.room = room->info.name;
-    return own;
 }
 
 static void ask_durable(cm_hosted_room *room)
@@ -454,6 +507,9 @@ bool cm_hosted_room_step(cm_hosted_room *room, cm_clients *clients)
         cm_clients_kick(clients, client,
                         reason != CAROM_REASON_NONE ? reason : CAROM_REASON_SERVER_ERROR);
     }
+    if (room->gallery != NULL) {
+        cm_gallery_frame(room->gallery, clients);
+    }
     room->turn_steps++;
     if (room->host->clock_us != NULL) {
         uint64_t took = read_clock(room) - begin;
@@ -503,6 +559,9 @@ void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_lo
     if (slower) {
         cm_publisher_clock(room->publisher, cm_room_loop_rate_permille(room->loop), &room->roster);
     }
+    if (slower && room->gallery != NULL) {
+        cm_gallery_clock(room->gallery, cm_room_loop_rate_permille(room->loop));
+    }
 }
 
 cm_tick_budget *cm_hosted_room_budget(cm_hosted_room *room)
@@ -539,6 +598,9 @@ void cm_hosted_room_counts_get(const cm_hosted_room *room, cm_hosted_room_stats 
     memcpy(stats->stage_ms, loop.stage_ms, sizeof stats->stage_ms);
     cm_room_stats_get(inner, &stats->room);
     cm_publisher_stats_get(room->publisher, &stats->published);
+    if (room->gallery != NULL) {
+        cm_gallery_stats_get(room->gallery, &stats->gallery);
+    }
     carom_world_stats_get(cm_room_world(inner), &stats->world);
     memcpy(stats->inputs_refused, room->roster.refused_inputs, sizeof stats->inputs_refused);
     for (uint32_t i = 0; i < CM_INPUT_VERDICT_COUNT; i++) {

@@ -11,6 +11,7 @@
 #include "server/node/tick_budget.h"
 #include "server/node/tick_watch.h"
 #include "server/node/crash_marker.h"
+#include "server/node/gallery.h"
 #include "server/node/recorder.h"
 #include "server/config/config.h"
 #include "server/node/room_info.h"
@@ -60,6 +61,7 @@ typedef struct cm_hosted_room_stats {
     double kbit_per_client; // sent, all headers counted, mean over players, last second
     cm_room_stats room;
     cm_publisher_stats published;
+    cm_gallery_stats gallery;
     carom_world_stats world;
 } cm_hosted_room_stats;
 
@@ -76,6 +78,7 @@ const cm_scene *cm_hosted_room_scene(const cm_hosted_room *room);
 const cm_room_info *cm_hosted_room_info(cm_hosted_room *room);
 cm_room *cm_hosted_room_room(const cm_hosted_room *room);
 cm_roster *cm_hosted_room_roster(cm_hosted_room *room);
+cm_roster *cm_hosted_room_gallery(cm_hosted_room *room); // its spectators; NULL: it takes none
 cm_match_handle cm_hosted_room_match(const cm_hosted_room *room);
 // Time at which its next tick is due, us; while it rests a tick's time from now.
 uint64_t cm_hosted_room_due(const cm_hosted_room *room);

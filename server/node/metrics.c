@@ -40,6 +40,9 @@ void cm_room_metrics_get(cm_hosted_room *room, const cm_match_status *match,
     metrics->info = *cm_hosted_room_info(room);
     values[CM_ROOM_HAS_PLAYERS] = metrics->info.players;
     values[CM_ROOM_HAS_PLAYERS_MAX] = metrics->info.max_players;
+    values[CM_ROOM_HAS_SPECTATORS] = stats.gallery.spectators;
+    values[CM_ROOM_HAS_SPECTATOR_TICK] = stats.gallery.tick;
+    values[CM_ROOM_HAS_SPECTATOR_RESTARTS] = stats.gallery.restarts;
     values[CM_ROOM_HAS_TICK_RATE] = metrics->info.tick_rate;
     values[CM_ROOM_HAS_TICK] = stats.tick;
     values[CM_ROOM_HAS_TICK_P99] = (uint64_t)(stats.tick_ms_p99 * 1000.0 + 0.5);
@@ -72,6 +75,8 @@ void cm_worker_metrics_get(const cm_worker *worker, cm_worker_metrics *metrics)
     cm_worker_host_stats_get(worker, &stats);
     values[CM_WORKER_HAS_ROOMS] = stats.rooms;
     values[CM_WORKER_HAS_PLAYERS] = stats.players;
+    values[CM_WORKER_HAS_SPECTATORS] = stats.spectators;
+    values[CM_WORKER_HAS_SPECTATORS_REFUSED] = stats.spectators_refused;
     values[CM_WORKER_HAS_CLIENTS] = stats.peers;
     values[CM_WORKER_HAS_RESIDENT] = cm_metrics_resident_bytes();
     values[CM_WORKER_HAS_HANDSHAKES] = stats.handshakes;

@@ -13,6 +13,10 @@
 #define CM_ROOM_METRICS(X)                                                                         \
     X(PLAYERS, GAUGE, ONE, "players", "Players in the room.")                                      \
     X(PLAYERS_MAX, GAUGE, ONE, "players_max", "Players that the room takes.")                      \
+    X(SPECTATORS, GAUGE, ONE, "spectators", "Spectators of the room.")                             \
+    X(SPECTATOR_TICK, GAUGE, ONE, "spectator_tick", "Tick that they see; 0: nobody watches.")      \
+    X(SPECTATOR_RESTARTS, COUNTER, ONE, "spectator_restarts_total",                                \
+      "Times that spectators had to wait for the delay anew.")                                     \
     X(TICK_RATE, GAUGE, ONE, "tick_rate_hertz", "Ticks a second that the scene asks for.")         \
     X(TICK, GAUGE, ONE, "tick", "Newest tick of the match.")                                       \
     X(TICK_P99, GAUGE, MILLIONTH, "tick_p99_seconds",                                              \
@@ -58,6 +62,9 @@
 #define CM_WORKER_METRICS(X)                                                                       \
     X(ROOMS, GAUGE, ONE, "rooms", "Rooms of the worker.")                                          \
     X(PLAYERS, GAUGE, ONE, "players", "Players in all of its rooms.")                              \
+    X(SPECTATORS, GAUGE, ONE, "spectators", "Spectators of all of its rooms.")                     \
+    X(SPECTATORS_REFUSED, COUNTER, ONE, "spectators_refused_total",                                \
+      "Inputs and messages of spectators, who have none.")                                         \
     X(CLIENTS, GAUGE, ONE, "clients", "Connections that are open.")                                \
     X(LOAD, GAUGE, THOUSANDTH, "load_ratio", "Share of a processor that its rooms take.")          \
     X(RESIDENT, GAUGE, ONE, "resident_memory_bytes", "Memory of the process.")                     \

@@ -190,7 +190,7 @@ uint32_t cm_node_rooms_clients(const cm_node_rooms *rooms)
 {
     uint32_t players = 0;
     for (uint32_t i = 0; i < rooms->count; i++) {
-        players += rooms->rooms[i].spec.max_players;
+        players += rooms->rooms[i].spec.max_players + rooms->rooms[i].spec.spectators;
     }
     players = players > CM_SERVE_CLIENTS_LEAST ? players : CM_SERVE_CLIENTS_LEAST;
     return players < CM_CLIENTS_MAX ? players : CM_CLIENTS_MAX;

@@ -14,7 +14,7 @@ typedef struct cm_room_info {
     char name[CAROM_ROOM_NAME_MAX + 1];
     char scene[CM_NAME_MAX]; // its own name
     char module[CAROM_MODULE_NAME_MAX + 1];
-    uint32_t players, max_players, tick_rate;
+    uint32_t players, max_players, spectators, tick_rate;
     uint64_t match_id; // of the file that is recorded now; 0: none is
     uint64_t first_id; // of its first file, which tickets name
     uint16_t port;     // of its node

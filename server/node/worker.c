@@ -44,9 +44,9 @@ void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t port
 // Each player twice: a client that comes back connects beside the connection that it had.
 static uint32_t peers_of(const cm_config *config)
 {
-    uint32_t players =
-        (uint32_t)(config->max_clients > 0 ? config->max_clients : config->max_players);
-    return 2 * players + SPARE_PEERS;
+    int64_t clients =
+        config->max_clients > 0 ? config->max_clients : config->max_players + config->spectators;
+    return 2 * (uint32_t)clients + SPARE_PEERS;
 }
 
 static void os_random(void *user, void *bytes, size_t size)
@@ -206,6 +206,10 @@ static void turn(cm_worker *worker)
             } else {
                 worker->due_us[number] = cm_hosted_room_due(room);
                 cm_clients_send_players(worker->clients, cm_hosted_room_roster(room));
+                cm_roster *gallery = cm_hosted_room_gallery(room);
+                if (gallery != NULL) {
+                    cm_clients_send_players(worker->clients, gallery);
+                }
             }
         }
         left = stepped;
@@ -306,7 +310,7 @@ static void count_second(cm_worker *worker)
     cm_host_stats host;
     cm_host_stats_get(worker->host, &host);
     log_refused_tokens(worker, &host);
-    uint32_t playing = cm_clients_playing(worker->clients);
+    uint32_t playing = cm_clients_playing(worker->clients) + cm_clients_watching(worker->clients);
     double kbit = (double)(host.sent_bytes - worker->second_sent) * 8.0e3 / (double)passed;
     worker->kbit_per_client = playing > 0 ? kbit / playing : 0.0;
     worker->second_sent = host.sent_bytes;
@@ -489,6 +493,7 @@ void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     memset(stats, 0, sizeof *stats);
     stats->rooms = worker->room_count;
     stats->players = cm_clients_playing(worker->clients);
+    stats->spectators = cm_clients_watching(worker->clients);
     cm_worker_stats_host(worker->host, worker->clients, stats);
     stats->kbit_per_client = worker->kbit_per_client;
 }

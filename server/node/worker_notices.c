@@ -12,6 +12,14 @@ static void send_notice(const cm_worker *worker, const cm_client *client, const 
     }
 }
 
+// To those of a roster who are there.
+static void send_to_all(const cm_worker *worker, const cm_roster *roster, const cm_control *notice)
+{
+    for (uint32_t i = 0; roster != NULL && i < CAROM_PLAYERS_MAX; i++) {
+        send_notice(worker, roster->members[i], notice);
+    }
+}
+
 bool cm_worker_notify(cm_worker *worker, const char *name, uint32_t player, const char *text)
 {
     const cm_control notice = {.type = CM_CONTROL_NOTICE, .text = text};
@@ -20,14 +28,25 @@ bool cm_worker_notify(cm_worker *worker, const char *name, uint32_t player, cons
     if (room == NULL || (!all && player >= CAROM_PLAYERS_MAX)) {
         return false;
     }
-    cm_client *const *members = cm_hosted_room_roster(room)->members;
-    for (uint32_t i = 0; all && i < CAROM_PLAYERS_MAX; i++) {
-        send_notice(worker, members[i], &notice);
+    const cm_roster *roster = cm_hosted_room_roster(room);
+    if (all) {
+        send_to_all(worker, roster, &notice);
+        send_to_all(worker, cm_hosted_room_gallery(room), &notice);
+    } else {
+        send_notice(worker, roster->members[player], &notice);
     }
-    if (!all) {
-        send_notice(worker, members[player], &notice);
+    return all || roster->members[player] != NULL;
+}
+
+static void tell_ban(const cm_worker *worker, const cm_roster *roster, bool by_address,
+                     uint64_t who, const cm_control *notice)
+{
+    for (uint32_t i = 0; roster != NULL && i < CAROM_PLAYERS_MAX; i++) {
+        const cm_client *member = roster->members[i];
+        if (member != NULL && (by_address ? member->network : member->session.client_id) == who) {
+            send_notice(worker, member, notice);
+        }
     }
-    return all || members[player] != NULL;
 }
 
 void cm_worker_tell_ban(cm_worker *worker, bool by_address, uint64_t who, const char *reason)
@@ -35,13 +54,19 @@ void cm_worker_tell_ban(cm_worker *worker, bool by_address, uint64_t who, const 
     const cm_control notice = {
         .type = CM_CONTROL_NOTICE, .reason = CAROM_REASON_BANNED, .text = reason};
     for (uint32_t i = 0; i < worker->room_count; i++) {
-        cm_client *const *members = cm_hosted_room_roster(worker->rooms[i])->members;
-        for (uint32_t k = 0; k < CAROM_PLAYERS_MAX; k++) {
-            const cm_client *member = members[k];
-            if (member != NULL &&
-                (by_address ? member->network : member->session.client_id) == who) {
-                send_notice(worker, member, &notice);
-            }
+        cm_hosted_room *room = worker->rooms[i];
+        tell_ban(worker, cm_hosted_room_roster(room), by_address, who, &notice);
+        tell_ban(worker, cm_hosted_room_gallery(room), by_address, who, &notice);
+    }
+}
+
+static void tell_end(const cm_worker *worker, const cm_roster *roster, const cm_control *notice)
+{
+    for (uint32_t i = 0; roster != NULL && i < CAROM_PLAYERS_MAX; i++) {
+        cm_client *member = roster->members[i];
+        if (cm_client_has_joined(member) && member->told_end_us != worker->end_us) {
+            member->told_end_us = worker->end_us;
+            send_notice(worker, member, notice);
         }
     }
 }
@@ -54,15 +79,8 @@ void cm_worker_tell_end(cm_worker *worker)
                                .text = carom_reason_text(CAROM_REASON_DRAINING),
                                .seconds_left = (uint32_t)((left_us + SECOND_US / 2) / SECOND_US)};
     for (uint32_t i = 0; worker->end_us != 0 && i < worker->room_count; i++) {
-        cm_client *const *members = cm_hosted_room_roster(worker->rooms[i])->members;
-        for (uint32_t k = 0; k < CAROM_PLAYERS_MAX; k++) {
-            cm_client *member = members[k];
-            if (member != NULL && member->session.state == CM_SESSION_JOINED &&
-                member->told_end_us != worker->end_us) {
-                member->told_end_us = worker->end_us;
-                send_notice(worker, member, &notice);
-            }
-        }
+        tell_end(worker, cm_hosted_room_roster(worker->rooms[i]), &notice);
+        tell_end(worker, cm_hosted_room_gallery(worker->rooms[i]), &notice);
     }
 }
 

@@ -161,6 +161,11 @@ cm_roster *cm_worker_find_room(void *context, const cm_control *hello, const cm_
         *reason = CAROM_REASON_DRAINING;
         return NULL;
     }
+    if (room != NULL && (cm_roster_is_spectator(token) ||
+                         (hello->spectate && (token == NULL || token->kind != CM_TOKEN_RESUME)))) {
+        *reason = CAROM_REASON_NO_SPECTATORS;
+        return cm_hosted_room_gallery(room);
+    }
     return room != NULL ? cm_hosted_room_roster(room) : NULL;
 }
 
@@ -168,7 +173,10 @@ carom_reason cm_worker_check_slot(void *context, const cm_token *ticket)
 {
     const cm_worker *worker = context;
     cm_hosted_room *room = room_of_match(worker, ticket->match_id);
-    bool has_slot = room != NULL && cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL;
+    bool has_slot =
+        room != NULL && (cm_roster_is_spectator(ticket)
+                             ? cm_hosted_room_gallery(room) != NULL
+                             : cm_roster_find(cm_hosted_room_roster(room), ticket) != NULL);
     return has_slot ? CAROM_REASON_NONE : why_gone(worker, ticket->match_id);
 }
 
@@ -252,6 +260,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
 static void part(cm_worker *worker, cm_hosted_room *room)
 {
     cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room), CAROM_REASON_ROOM_ENDED);
+    cm_clients_kick_room(worker->clients, cm_hosted_room_gallery(room), CAROM_REASON_ROOM_ENDED);
     cm_hosted_room_destroy(room);
 }
 
@@ -322,6 +331,7 @@ bool cm_worker_release(cm_worker *worker, const char *name)
     cm_hosted_room_release(room);
     remove_room(worker, index);
     cm_clients_drop_room(worker->clients, cm_hosted_room_roster(room));
+    cm_clients_drop_room(worker->clients, cm_hosted_room_gallery(room));
     cm_hosted_room_destroy(room);
     return true;
 }

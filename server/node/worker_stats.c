@@ -46,6 +46,7 @@ void cm_worker_stats_host(const cm_host *from_host, const cm_clients *from, cm_w
     stats->seen_clamped = clients.seen_clamped;
     stats->datagrams_refused = clients.datagrams_refused;
     stats->messages_left_out = clients.messages_left_out;
+    stats->spectators_refused = clients.spectators_refused;
     memcpy(stats->clients_refused, clients.refused, sizeof stats->clients_refused);
     memcpy(stats->players_left, clients.left, sizeof stats->players_left);
     memcpy(stats->packet_reasons, clients.packet_reasons, sizeof stats->packet_reasons);

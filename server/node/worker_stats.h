@@ -10,7 +10,7 @@ typedef struct cm_worker_stats {
     uint32_t rooms;
     uint64_t tick;      // the highest
     uint64_t room_hash; // of the newest states, by exclusive or
-    uint32_t players, peers;
+    uint32_t players, spectators, peers;
     double tick_ms_p50, tick_ms_p99;    // the worst room's, of the last seconds; 0 without a clock
     double stage_ms[CAROM_STAGE_COUNT]; // of the last second, means over the ticks stepped, summed
     uint32_t bodies_asleep, islands;    // now
@@ -29,6 +29,7 @@ typedef struct cm_worker_stats {
     uint64_t narrowed;                           // connections ended by a narrower path
     uint64_t packet_reasons[CM_PACKET_REASON_COUNT];
     uint64_t messages_left_out;                // of clients, that were to come in their tick
+    uint64_t spectators_refused;               // inputs and messages of spectators
     uint64_t ticks_behind;                     // ticks that the clock was slowed by
     uint64_t log_counts[CAROM_LOG_CODE_COUNT]; // by the worlds (carom/log.h), ticks stepped again
                                                // included

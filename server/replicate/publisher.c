@@ -54,7 +54,9 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
                                   .input_rate = p->def.input_rate,
                                   .rewind_ms = p->def.rewind_ms};
     p->interest_radius = replication.interest_radius;
-    p->relay.is_on = replication.relay;
+    p->relay.is_on = replication.relay && !p->def.spectators;
+    p->viewers.spectators = p->def.spectators;
+    p->welcomes.spectators = p->def.spectators;
     p->def.budget_kbit = p->def.budget_kbit > 0 ? p->def.budget_kbit : replication.budget_kbit;
     p->rate_permille = 1000;
     const carom_world *world = cm_room_world(room);
@@ -219,7 +221,9 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
                               p->snapshot.tick);
     v->durable = p->terms.durable_tick;
     session->state = CM_SESSION_JOINED;
-    cm_room_welcomed(room, session->player);
+    if (!p->def.spectators) {
+        cm_room_welcomed(room, session->player);
+    }
     cm_mailbox_begin(&v->mail, p->def.transport, client->connection, cm_publisher_settled(p));
     if (p->rate_permille != 1000) {
         cm_control clock = {.type = CM_CONTROL_ROOM_CLOCK, .rate_permille = p->rate_permille};
@@ -231,8 +235,10 @@ static bool welcome(cm_publisher *p, cm_room *room, const cm_welcome_world *worl
 // With exact sync the keyframe holds the player: its join is confirmed.
 static bool is_due(const cm_publisher *p, const cm_room *room, const cm_client *client)
 {
-    return client != NULL && !cm_client_has_joined(client) &&
-           cm_room_has_let_in(room, client->session.player, client->session.join_tick) &&
+    if (client == NULL || cm_client_has_joined(client) || p->def.spectators) {
+        return p->def.spectators && client != NULL && !cm_client_has_joined(client);
+    }
+    return cm_room_has_let_in(room, client->session.player, client->session.join_tick) &&
            (!p->confirmed.is_on || client->session.join_tick <= cm_room_confirmed(room));
 }
 
@@ -282,22 +288,32 @@ static void put_durable(const cm_publisher *p, const cm_viewer *v, cm_view_heade
     header->durable_age = header->has_durable ? (uint16_t)age : 0;
 }
 
+// Into a view what it tells of its player. Returns the player's body.
+static carom_body_id put_player(const cm_room *room, const cm_session *session,
+                                cm_view_header *header)
+{
+    const carom_game *game = cm_room_game(room);
+    carom_body_state pointer;
+    header->input_ack = (uint32_t)cm_room_settled(room, session->player);
+    header->input_lead = (int16_t)session->lead;
+    header->has_wrench = carom_body_get(cm_room_world(room), cm_game_pointer(game, session->player),
+                                        &pointer) == CAROM_OK;
+    if (header->has_wrench) {
+        header->force = pointer.contact_force;
+        header->torque = pointer.contact_torque;
+    }
+    return cm_game_player_body(game, session->player);
+}
+
 static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *roster,
                          cm_client *client)
 {
     cm_session *session = &client->session;
-    cm_view_header header = {.epoch = session->epoch,
-                             .tick = (uint32_t)p->snapshot.tick,
-                             .input_ack = (uint32_t)cm_room_settled(room, session->player),
-                             .input_lead = (int16_t)session->lead};
-    const carom_game *game = cm_room_game(room);
-    carom_body_id own = cm_game_player_body(game, session->player);
-    carom_body_state pointer;
-    header.has_wrench = carom_body_get(cm_room_world(room), cm_game_pointer(game, session->player),
-                                       &pointer) == CAROM_OK;
-    if (header.has_wrench) {
-        header.force = pointer.contact_force;
-        header.torque = pointer.contact_torque;
+    cm_view_header header = {
+        .epoch = session->epoch, .tick = (uint32_t)p->snapshot.tick, .input_lead = CM_LEAD_UNKNOWN};
+    carom_body_id own = {0, 0};
+    if (!p->def.spectators) {
+        own = put_player(room, session, &header);
     }
     cm_viewer *v = &p->viewers.of[session->player];
     put_durable(p, v, &header);
@@ -380,13 +396,14 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
     cm_room_relay_frame(&p->relay, room);
     uint64_t tick = cm_room_tick(room);
+    bool views = view_due(p, tick), joining = false, joined = false;
     if (p->confirmed.is_on) {
         cm_confirmed_stream_heal(&p->confirmed, roster, p->def.transport, tick);
-        if (cm_confirmed_stream_is_due(&p->confirmed)) {
+        // Spectators, who predict nothing, have them as others have views.
+        if (cm_confirmed_stream_is_due(&p->confirmed) || (p->def.spectators && views)) {
             cm_confirmed_stream_send(&p->confirmed, roster, p->def.transport);
         }
     }
-    bool views = view_due(p, tick), joining = false, joined = false;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         joining = joining || (members[i] != NULL && !cm_client_has_joined(members[i]));
         joined = joined || cm_client_has_joined(members[i]);
@@ -396,7 +413,8 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         failed |= begin_views(p, roster) | send_welcomes(p, room, roster, reason);
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
-        bool due = p->confirmed.is_on ? cm_room_relay_is_due(&p->relay, room, i) : views;
+        bool on_news = p->confirmed.is_on && !p->def.spectators;
+        bool due = on_news ? cm_room_relay_is_due(&p->relay, room, i) : views;
         if (!cm_client_has_joined(members[i]) || p->viewers.of[i].replica == NULL) {
             continue;
         }

@@ -18,6 +18,7 @@ typedef struct cm_publisher_def {
     const cm_scene *scene;           // kept by the caller
     uint32_t view_rate, budget_kbit; // 0: the scene's
     uint32_t input_rate, rewind_ms;  // as sent to clients
+    bool spectators; // its clients have no slots: none is a player, or hears what is for one
 } cm_publisher_def;
 
 typedef struct cm_publisher_stats {

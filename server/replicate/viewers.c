@@ -83,7 +83,7 @@ static void keep(cm_viewers *viewers, const cm_control *control, uint64_t who)
 
 void cm_viewers_tell(cm_viewers *viewers, const cm_history_slot *slot, const cm_roster *roster)
 {
-    for (uint32_t i = 0; i < slot->message_count; i++) {
+    for (uint32_t i = 0; i < slot->message_count && !viewers->spectators; i++) {
         const cm_game_message *from = &slot->messages[i];
         const cm_client *member = from->unreliable ? roster->members[from->player] : NULL;
         if (!cm_client_has_joined(member) || member->session.join_tick > slot->tick) {
@@ -112,7 +112,7 @@ bool cm_viewers_keep(cm_viewers *viewers, const cm_history_slot *slot)
         const cm_control control = {.type = CM_CONTROL_GAME_MESSAGE,
                                     .tick = slot->tick,
                                     .payload = {from->bytes, from->size}};
-        if (from->player < CAROM_PLAYERS_MAX && !from->unreliable) {
+        if (from->player < CAROM_PLAYERS_MAX && !from->unreliable && !viewers->spectators) {
             keep(viewers, &control, UINT64_C(1) << from->player);
         }
     }

@@ -22,6 +22,7 @@ typedef struct cm_viewer {
 
 typedef struct cm_viewers {
     cm_transport *transport;
+    bool spectators; // to whom no message is sent: they are no players
     cm_viewer of[CAROM_PLAYERS_MAX];
     uint64_t messages_dropped, events, events_dropped; // as in cm_publisher_stats
     uint64_t unreliable, unreliable_lost;              // likewise

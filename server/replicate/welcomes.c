@@ -91,7 +91,7 @@ bool cm_welcomes_send(cm_welcomes *welcomes, cm_transport *transport, const cm_w
     const cm_session *session = &client->session;
     const carom_module *module = cm_game_module(cm_room_game(room));
     cm_control control = {.type = CM_CONTROL_WELCOME,
-                          .player = session->player,
+                          .player = welcomes->spectators ? CM_CONTROL_SPECTATOR : session->player,
                           .client_id = session->client_id,
                           .epoch = session->epoch,
                           .tick_rate = terms->tick_rate,

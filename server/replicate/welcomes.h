@@ -15,6 +15,7 @@ typedef struct cm_welcome_terms {
 } cm_welcome_terms;
 
 typedef struct cm_welcomes {
+    bool spectators;      // who are welcomed are none of the players
     bool confirmed;       // the world is that of the newest confirmed tick, not of the newest
     uint8_t *scene_frame; // packed and compressed
     size_t scene_frame_size;

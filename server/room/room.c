@@ -420,19 +420,20 @@ static void count_step(cm_room *room)
     room->profile.ticks++;
 }
 
-// Makes the tick after the one at which the game stands.
-static void step_tick(cm_room *room)
+// Makes the tick after the one at which the game stands. `given` NULL: with the inputs that came.
+static cm_history_slot *step_tick(cm_room *room, const cm_tick_input *given)
 {
     uint64_t tick = cm_timeline_tick(room->timeline) + 1;
     cm_history_slot *slot = cm_history_make(room->history, tick);
     uint64_t dropped = cm_game_messages_dropped(room->game);
     uint64_t untold = cm_game_events_dropped(room->game);
-    cm_timeline_step(room->timeline, NULL);
-    slot->input = cm_timeline_input(room->timeline, tick);
+    cm_timeline_step(room->timeline, given);
+    slot->input = given != NULL ? *given : cm_timeline_input(room->timeline, tick);
     slot->messages_dropped = (uint32_t)(cm_game_messages_dropped(room->game) - dropped);
     slot->happened_dropped = (uint32_t)(cm_game_events_dropped(room->game) - untold);
     save_tick(room, slot);
     count_step(room);
+    return slot;
 }
 
 static void rewind_room(cm_room *room)
@@ -444,7 +445,7 @@ static void rewind_room(cm_room *room)
     CM_ASSERT(cm_timeline_tick(room->timeline) >= room->confirmed);
     room->made = cm_timeline_tick(room->timeline) + 1;
     for (uint32_t i = 0; i < ticks; i++) {
-        step_tick(room);
+        step_tick(room, NULL);
     }
     room->stats.rewinds++;
     room->stats.rewound_ticks += ticks;
@@ -486,7 +487,16 @@ void cm_room_frame(cm_room *room)
     room->leaving = 0;
     take_waiting(room);
     room->tick++;
-    step_tick(room);
+    step_tick(room, NULL);
+}
+
+const cm_history_slot *cm_room_follow(cm_room *room, const cm_tick_input *input)
+{
+    CM_ASSERT(room->window == 0);
+    const cm_history_slot *slot = step_tick(room, input);
+    room->made = room->confirmed = ++room->tick;
+    CM_ASSERT(slot->tick == room->tick);
+    return slot;
 }
 
 bool cm_room_end(cm_room *room)

@@ -91,6 +91,10 @@ uint64_t cm_room_made(const cm_room *room);
 
 // Rewinds if a late input came, then makes one tick.
 void cm_room_frame(cm_room *room);
+// In place of a frame, of a room that follows another: makes the next tick with what went into that
+// one's, which is confirmed at once. Without a window (rewind_ms 0), joins and inputs of its own.
+// Valid as long as the input is.
+const cm_history_slot *cm_room_follow(cm_room *room, const cm_tick_input *input);
 // The match ends: makes the tick in which the module's `end` runs; none where it has no `end`, or
 // has ended. False: a tick was made, but its events had no room for the end, so that this is to be
 // called again once what is confirmed was taken. No other tick may follow.

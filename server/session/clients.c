@@ -58,7 +58,18 @@ uint32_t cm_clients_playing(const cm_clients *clients)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
-        count += clients->list[i].roster != NULL;
+        const cm_roster *roster = clients->list[i].roster;
+        count += roster != NULL && roster->watched == NULL;
+    }
+    return count;
+}
+
+uint32_t cm_clients_watching(const cm_clients *clients)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
+        const cm_roster *roster = clients->list[i].roster;
+        count += roster != NULL && roster->watched != NULL;
     }
     return count;
 }
@@ -87,7 +98,8 @@ void cm_clients_send_players(cm_clients *clients, cm_roster *roster)
         return;
     }
     roster->told_us = clients->now_us;
-    uint32_t count = cm_roster_players(roster, clients->def.transport, rows);
+    const cm_roster *of = roster->watched != NULL ? roster->watched : roster;
+    uint32_t count = cm_roster_players(of, clients->def.transport, rows);
     if (!cm_roster_is_news(roster, rows, count)) {
         return;
     }
@@ -130,6 +142,13 @@ static void leave_room(cm_client *client)
 // player is logged; of other clients only refusals.
 static void log_end(cm_clients *clients, const cm_client *client, carom_reason reason, bool refused)
 {
+    if (client->roster != NULL && client->roster->watched != NULL) {
+        cm_clients_log(clients, client, CM_LOG_INFO, "spectator left",
+                       CM_D("client_id", client->session.client_id),
+                       CM_T("name", client->session.name),
+                       CM_T("reason", carom_reason_text(reason)));
+        return;
+    }
     bool player = client->roster != NULL && reason != CAROM_REASON_GAME_REFUSED;
     bool expected = reason == CAROM_REASON_LEFT || reason == CAROM_REASON_DRAINING ||
                     reason == CAROM_REASON_ROOM_ENDED;
@@ -202,7 +221,7 @@ uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
 void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason)
 {
     for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
-        if (clients->list[i].roster == roster) {
+        if (roster != NULL && clients->list[i].roster == roster) {
             cm_clients_kick(clients, &clients->list[i], reason);
         }
     }
@@ -212,7 +231,7 @@ void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster)
 {
     for (uint32_t i = 0; i < clients->def.transport->capacity; i++) {
         cm_client *client = &clients->list[i];
-        if (client->roster == roster) {
+        if (roster != NULL && client->roster == roster) {
             cm_outbox_clear(&client->waiting);
             cm_roster_part(client, clients->now_us, UINT64_MAX); // the slot stays
             cm_transport_close(clients->def.transport, client->connection, CAROM_REASON_NONE,
@@ -287,6 +306,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_tra
         tell_rooms(clients, client);
     } else if (client->roster != NULL && control->type == CM_CONTROL_CONFIRMED) {
         differs(clients, client, control->tick);
+    } else if (client->roster != NULL && client->roster->watched != NULL) {
+        clients->stats.spectators_refused++; // a game message
     } else if (client->roster != NULL) {
         // The only other message of a client is a game message; a client leaves by closing its
         // connection.
@@ -303,8 +324,8 @@ static void receive_control(cm_clients *clients, cm_client *client, const cm_tra
 // The time at which the slot of a client whose connection was lost becomes free; 0: at once.
 static uint64_t keep_until(const cm_clients *clients, const cm_client *client, carom_reason reason)
 {
-    bool lost =
-        reason == CAROM_REASON_TIMEOUT && client->roster != NULL && client->session.ticket.size > 0;
+    bool lost = reason == CAROM_REASON_TIMEOUT && client->roster != NULL &&
+                client->roster->watched == NULL && client->session.ticket.size > 0;
     uint64_t silence_us =
         lost ? UINT64_C(1000) *
                    cm_transport_status_of(clients->def.transport, client->connection).silence_ms

@@ -17,7 +17,8 @@ typedef struct cm_clients_stats {
     uint64_t refused[CAROM_REASON_COUNT]; // clients that no room accepted
     uint64_t left[CAROM_REASON_COUNT];    // players who went, or were sent away
     uint64_t refused_inputs;
-    uint64_t seen_clamped; // inputs whose claimed time of view was impossible
+    uint64_t spectators_refused; // inputs and messages of spectators, who have none
+    uint64_t seen_clamped;       // inputs whose claimed time of view was impossible
 } cm_clients_stats;
 
 typedef struct cm_clients cm_clients;
@@ -57,7 +58,7 @@ void cm_clients_kick(cm_clients *clients, cm_client *client, carom_reason reason
 // Everyone with a client id, or from a network (cm_address_network); returns how many.
 uint32_t cm_clients_kick_who(cm_clients *clients, bool by_address, uint64_t who,
                              carom_reason reason);
-// Everyone in a room.
+// Everyone in a room, or in its gallery; NULL: nobody.
 void cm_clients_kick_room(cm_clients *clients, const cm_roster *roster, carom_reason reason);
 // Likewise, without a word: their slots are another process's, and they come back there.
 void cm_clients_drop_room(cm_clients *clients, const cm_roster *roster);
@@ -69,7 +70,8 @@ void cm_clients_send_players(cm_clients *clients, cm_roster *roster);
 // Once a second, `passed_us` after the last time: what each was sent.
 void cm_clients_second(cm_clients *clients, uint64_t passed_us);
 uint32_t cm_clients_connected(const cm_clients *clients);
-uint32_t cm_clients_playing(const cm_clients *clients); // in all rooms, joining or joined
+uint32_t cm_clients_playing(const cm_clients *clients);  // in all rooms, joining or joined
+uint32_t cm_clients_watching(const cm_clients *clients); // likewise: spectators
 void cm_clients_stats_get(const cm_clients *clients, cm_clients_stats *stats);
 
 #endif

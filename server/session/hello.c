@@ -143,12 +143,43 @@ static cm_roster *find_room(cm_clients *clients, cm_client *client, const cm_con
                             reason == CAROM_REASON_ELSEWHERE ? port : 0);
         return NULL;
     }
-    if (hello->spectate) {
-        // Spectators come with a later version: say so rather than make a player of one.
-        cm_clients_kick(clients, client, CAROM_REASON_NOT_BUILT);
-        return NULL;
-    }
     return is_other_build(clients, client, roster, hello) ? NULL : roster;
+}
+
+// A spectator takes a seat of the gallery, again where it had one: there is no event of the room,
+// and nothing to wait for.
+static void take_seat(cm_clients *clients, cm_client *client, cm_roster *roster,
+                      const cm_control *hello, const cm_token *token)
+{
+    cm_session *session = &client->session;
+    identity who;
+    take_identity(clients, hello, token, &who);
+    uint32_t seat = cm_roster_seat(roster, who.client_id);
+    if (seat < CAROM_PLAYERS_MAX) { // by another connection: its client has left that one
+        cm_client *old = roster->members[seat];
+        cm_roster_part(old, 0, 0);
+        old->session.state = CM_SESSION_FREE;
+        cm_transport_close(clients->def.transport, old->connection, CAROM_REASON_NONE,
+                           CM_CLOSE_SILENTLY);
+    } else {
+        seat = cm_roster_free_seat(roster);
+    }
+    if (seat == CAROM_PLAYERS_MAX) {
+        cm_clients_send_off(clients, client, CAROM_REASON_ROOM_FULL,
+                            "no seat for another spectator", 0);
+        return;
+    }
+    cm_room *room = cm_roster_room(roster);
+    cm_session_join(session, seat, who.client_id, cm_room_tick(room) + 1, roster->input_rate,
+                    cm_room_tick_rate(room), clients->now_us);
+    if (hello->comes_back) {
+        cm_session_recall(session, hello);
+    }
+    snprintf(session->name, sizeof session->name, "%s", who.name);
+    give_ticket(clients, roster, session);
+    cm_roster_add(roster, client);
+    cm_clients_log(clients, client, CM_LOG_INFO, "spectator joined",
+                   CM_D("client_id", who.client_id), CM_T("name", session->name));
 }
 
 // False: the room cannot say yet, and is to be asked again.
@@ -158,6 +189,10 @@ static bool join(cm_clients *clients, cm_client *client, const cm_control *hello
     const cm_token *token = cm_transport_token(clients->def.transport, client->connection);
     cm_roster *roster = find_room(clients, client, hello, token);
     if (roster == NULL) {
+        return true;
+    }
+    if (roster->watched != NULL) {
+        take_seat(clients, client, roster, hello, token);
         return true;
     }
     if (token != NULL && token->kind == CM_TOKEN_RESUME) {

@@ -100,9 +100,12 @@ static void take_message(cm_clients *clients, cm_client *client, const cm_transp
     cm_message_packet message = {.epoch = 0};
     cm_packet_reason read =
         cm_message_packet_read(CM_PACKET_MESSAGE, event->bytes, event->size, &message);
-    if (allow_packet(clients, client, read, message.epoch) &&
-        !cm_room_message_now(cm_roster_room(client->roster), client->session.player, message.bytes,
-                             (uint32_t)message.size)) {
+    bool allowed = allow_packet(clients, client, read, message.epoch);
+    if (allowed && client->roster->watched != NULL) {
+        clients->stats.spectators_refused++;
+    } else if (allowed &&
+               !cm_room_message_now(cm_roster_room(client->roster), client->session.player,
+                                    message.bytes, (uint32_t)message.size)) {
         clients->stats.messages_left_out++;
     }
 }
@@ -134,6 +137,10 @@ void cm_clients_input(cm_clients *clients, cm_client *client, const cm_transport
     if (packet.has_ack) {
         cm_session_ack_came(session, packet.ack_sequence, packet.ack_bits);
         cm_lag_compensation_ack(&session->lag, packet.ack_sequence);
+    }
+    if (client->roster->watched != NULL) {
+        clients->stats.spectators_refused += packet.count > 0;
+        return;
     }
     // Oldest first, so that of several late ones the earliest is charged with the rewind.
     cm_input_verdict newest = CM_INPUT_TOO_FAR; // an input in the future does not count as the

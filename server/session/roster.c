@@ -36,8 +36,9 @@ cm_room *cm_roster_room(const cm_roster *roster)
 void cm_roster_ticket(const cm_roster *roster, cm_session *session, const carom_token_key *key,
                       uint64_t unix_s, const uint8_t drawn[CM_TOKEN_NONCE_BYTES + CM_KEY_BYTES])
 {
-    cm_token token = {
-        .kind = CM_TOKEN_RESUME, .match_id = roster->match_id, .player = session->player};
+    cm_token token = {.kind = CM_TOKEN_RESUME,
+                      .match_id = roster->match_id,
+                      .player = roster->watched != NULL ? CM_ROSTER_SPECTATOR : session->player};
     token.body.key_id = key->id;
     token.body.client_id = session->client_id;
     token.body.expires_unix_s = unix_s + TICKET_LIFE_S;
@@ -112,6 +113,9 @@ void cm_roster_part(cm_client *client, uint64_t now_us, uint64_t until_us)
     CM_ASSERT(roster->members[player] == client);
     roster->members[player] = NULL;
     client->roster = NULL;
+    if (roster->watched != NULL) {
+        return;
+    }
     if (until_us > now_us) {
         roster->kept[player] = (cm_kept_slot){.kept = true,
                                               .until_us = until_us,
@@ -129,6 +133,31 @@ void cm_roster_add(cm_roster *roster, cm_client *client)
     roster->kept[player].kept = false;
     roster->members[player] = client;
     client->roster = roster;
+}
+
+uint32_t cm_roster_seat(const cm_roster *roster, uint64_t client_id)
+{
+    uint32_t seat = 0;
+    while (seat < CAROM_PLAYERS_MAX && (roster->members[seat] == NULL ||
+                                        roster->members[seat]->session.client_id != client_id)) {
+        seat++;
+    }
+    return seat;
+}
+
+uint32_t cm_roster_free_seat(const cm_roster *roster)
+{
+    uint32_t seat = 0;
+    while (seat < roster->seats && roster->members[seat] != NULL) {
+        seat++;
+    }
+    return seat < roster->seats ? seat : CAROM_PLAYERS_MAX;
+}
+
+bool cm_roster_is_spectator(const cm_token *token)
+{
+    return token != NULL && (token->kind == CM_TOKEN_RESUME ? token->player == CM_ROSTER_SPECTATOR
+                                                            : token->body.spectates);
 }
 
 static void give_back(cm_roster *roster, uint32_t player, carom_reason reason, const cm_log *log)

@@ -52,6 +52,10 @@ struct cm_roster {
     uint32_t grace_ms;                     // that slots are kept; 0: not at all, and no tickets
     cm_client *members[CAROM_PLAYERS_MAX]; // by player; NULL: none
     cm_kept_slot kept[CAROM_PLAYERS_MAX];  // by player
+    // Of a gallery: its members, by seat, are spectators of those who play in `watched`, and take
+    // no slots of the room; no seat is kept, a spectator takes another. NULL: they are players.
+    const cm_roster *watched;
+    uint32_t seats;
     uint64_t safe_tick; // a crash leaves what happened up to it; UINT64_MAX: nothing is recorded
     // Inputs refused, by verdict, of all who were ever in it; clamped likewise.
     uint64_t refused_inputs[CM_INPUT_VERDICT_COUNT];
@@ -87,6 +91,13 @@ void cm_roster_expect(cm_roster *roster, const cm_roster_return *player, uint64_
 
 // True if that player has not come back yet.
 bool cm_roster_is_expected(const cm_roster *roster, uint32_t player);
+
+// The seat of a gallery's spectator; the first that is free; CAROM_PLAYERS_MAX: none.
+uint32_t cm_roster_seat(const cm_roster *roster, uint64_t client_id);
+uint32_t cm_roster_free_seat(const cm_roster *roster);
+// True if a ticket is a spectator's, of any seat: good as long as the match lasts.
+#define CM_ROSTER_SPECTATOR 255u // in place of the player in a ticket
+bool cm_roster_is_spectator(const cm_token *token);
 
 // The client's slot is the client's no more: kept, where `until_us` is still to come, else given
 // back. Nothing happens to a client without a slot.

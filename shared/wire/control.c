@@ -18,7 +18,6 @@
 #define REWIND_MS_MAX    10000
 #define TICK_RATE_MAX    1000
 #define GRACE_MS_MAX     600000
-#define PLAYER_NONE      UINT32_MAX // of a spectator
 
 void cm_control_release_bytes(const carom_allocator *allocator, uint8_t *bytes)
 {
@@ -79,7 +78,7 @@ static bool welcome_is_valid(const cm_control *c)
 {
     bool rates = rate_is_valid(c->tick_rate) && rate_is_valid(c->view_rate) &&
                  rate_is_valid(c->input_rate) && c->rewind_ms <= REWIND_MS_MAX;
-    bool player = c->player < CAROM_PLAYERS_MAX || c->player == PLAYER_NONE;
+    bool player = c->player < CAROM_PLAYERS_MAX || c->player == CM_CONTROL_SPECTATOR;
     return rates && player && c->tick <= UINT32_MAX && c->module != NULL &&
            module_name_is_valid(c->module) && source_hash_is_valid(c->module_source) &&
            c->scene.size <= CM_CONTROL_PACKED_MAX && keyframe_is_valid(c) && ticket_is_valid(c) &&

@@ -18,6 +18,8 @@
 #define CM_CONTROL_TEXT_MAX        256         // bytes of a text for people
 #define CM_CONTROL_TICKS_MAX       (256 << 10) // bytes of confirmed ticks in one message
 
+#define CM_CONTROL_SPECTATOR       UINT32_MAX // in place of a player
+
 typedef enum cm_control_type {
     CM_CONTROL_HELLO = 1,
     CM_CONTROL_WELCOME,

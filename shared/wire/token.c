@@ -10,6 +10,8 @@
 
 // The first byte of a connect token whose addresses have 16 bytes.
 #define KIND_OF_FORMAT_2 3u
+#define BOUND            1u // flags
+#define SPECTATES        2u
 
 // `size`: 4 for IPv4 alone, or 16.
 static void put_ip(cm_byte_writer *writer, const uint8_t ip[CM_ADDRESS_BYTES], size_t size)
@@ -113,7 +115,8 @@ size_t cm_token_seal(const cm_token *token, const carom_token_key *key, uint8_t 
     cm_put_u64(&writer, body->client_id);
     cm_put_bytes(&writer, token->key, CM_KEY_BYTES);
     put_addresses(&writer, body->servers, body->server_count, ip_size);
-    cm_put_u8(&writer, body->is_bound);
+    cm_put_u8(&writer,
+              (uint8_t)((body->is_bound ? BOUND : 0u) | (body->spectates ? SPECTATES : 0u)));
     put_ip(&writer, body->bound_ip, body->is_bound ? ip_size : 0);
     put_text(&writer, body->room);
     put_text(&writer, body->name);
@@ -160,9 +163,11 @@ static bool read_plain(cm_byte_reader *reader, cm_token *token, size_t ip_size)
         return false;
     }
     memcpy(token->key, key, CM_KEY_BYTES);
-    uint8_t bound = cm_get_u8(reader);
-    body->is_bound = bound == 1;
-    if (bound > 1 || (body->is_bound && !get_ip(reader, body->bound_ip, ip_size))) {
+    uint8_t flags = cm_get_u8(reader);
+    body->is_bound = (flags & BOUND) != 0;
+    body->spectates = (flags & SPECTATES) != 0;
+    if (flags > (BOUND | SPECTATES) ||
+        (body->is_bound && !get_ip(reader, body->bound_ip, ip_size))) {
         return false;
     }
     if (!get_text(reader, body->room, CAROM_TOKEN_ROOM_MAX) ||

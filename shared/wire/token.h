@@ -10,11 +10,13 @@
 //   37 + n  16    tag
 //
 //   encrypted:  8 client id | 32 key of the connection | 1 address count, 6 each (4 as written, 2
-//               port) | 1 is bound, 4 if so | 1 + room | 1 + name | 2 + user data |
+//               port) | 1 flags, 4 if bound | 1 + room | 1 + name | 2 + user data |
 //               of a ticket only: 8 match id, 1 slot of the player
 //
 //   A token's text is base64url without padding of: 2 size of the sealed part | the sealed part |
 //   32 key of the connection | 1 address count, 6 each
+//
+// Flags: 1 the client must come from the address that follows, 2 it is a spectator.
 //
 // Kind 3 is format 2: kind 1 with addresses of 16 bytes instead of 4, sealed and open. One that
 // names no IPv6 address is issued in format 1, which needs less of the 446 bytes.

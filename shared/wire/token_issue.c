@@ -134,6 +134,7 @@ static const char *read_def(const carom_token_def *def, carom_token *token)
     if (token->server_count == 0) {
         return "servers";
     }
+    token->spectates = def->spectates;
     token->is_bound = def->bound_address != NULL;
     if (token->is_bound && !cm_address_read_ip(def->bound_address, token->bound_ip)) {
         return "bound_address";

@@ -156,8 +156,8 @@ typedef struct carom_client_def {
     /// Simulates the own body and bodies near it, ahead of the server [true]. The player then feels
     /// no delay, at the price of stepping some ticks again whenever a view differs. False: all
     /// bodies are interpolated, the own body answers a round trip and interpolation_delay_ms late,
-    /// and nothing is simulated: for spectators and weak machines. With exact sync it is all the
-    /// same: the world is stepped here, and predicted.
+    /// and nothing is simulated: for weak machines. With exact sync it is all the same: the world
+    /// is stepped here, and predicted.
     bool predict;
     /// The rules of the room, if they are not among the built-in ones. They must be built from the
     /// server's sources, or the client is refused.
@@ -198,6 +198,10 @@ typedef struct carom_client_def {
     /// and the tick that sent it: each once or never, in any order, as soon as the tick is made, so
     /// that a rewind may still take back what it tells of. NULL: they are ignored.
     void (*unreliable)(void *user, uint64_t tick, const uint8_t *bytes, uint32_t size);
+    /// Watches the room, as the server shows it to spectators (its `spectators`,
+    /// `spectator_delay_s`), and takes no slot: without inputs, messages and prediction. Joining
+    /// may then take as long as the delay. A token may say so too (carom/token.h).
+    bool spectate;
 } carom_client_def;
 
 // Life -----------------------------------------------------------------------------------------
@@ -269,7 +273,8 @@ typedef struct carom_client_pose {
     bool predicted; ///< else interpolated
 } carom_client_pose;
 
-/// The player's slot, 0 before the room is joined.
+/// The player's slot, 0 before the room is joined; CAROM_NO_PLAYER of a spectator, for whom all
+/// that sets an input or sends a message is CAROM_ERROR_STATE.
 CAROM_API uint32_t carom_client_player(const carom_client *client);
 /// The body that the player steers, or the null id; as predicted, where the client predicts.
 CAROM_API carom_body_id carom_client_own_body(const carom_client *client);

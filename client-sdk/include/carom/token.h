@@ -55,6 +55,7 @@ typedef struct carom_token_def {
     const char *name;          // of the player, printable UTF-8
     const uint8_t *user_data;  // handed to the module's join
     uint32_t user_data_size;
+    bool spectates; // it lets in a spectator, never a player
 } carom_token_def;
 
 // An address as read from a token: the sixteen bytes of IPv6. a.b.c.d is ::ffff:a.b.c.d.
@@ -72,6 +73,7 @@ typedef struct carom_token {
     bool opened;
     uint64_t client_id;
     bool is_bound;
+    bool spectates;
     uint8_t bound_ip[16];
     char room[CAROM_TOKEN_ROOM_MAX + 1];
     char name[CAROM_TOKEN_NAME_MAX + 1];

@@ -42,7 +42,8 @@ extern "C" {
     X(ROOM_TOO_LARGE, "the room's state is larger than a keyframe may be")                         \
     X(GAME_KICKED, "the game's rules sent the player away")                                        \
     X(MODULE_OTHER, "the client has another build of the room's module")                           \
-    X(MATCH_CUT, "the match could not go on in the server's next process")
+    X(MATCH_CUT, "the match could not go on in the server's next process")                         \
+    X(NO_SPECTATORS, "the room takes no spectators")
 
 typedef enum carom_reason {
 #define CAROM_REASON_ENUM(name, text) CAROM_REASON_##name,

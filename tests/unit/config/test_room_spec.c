@@ -128,11 +128,13 @@ Test(room_list, who_opened_a_room_is_kept_and_read_again)
     CM_ROOM_KEYS(HIGHEST)
     cm_room_spec_open_by_admin(&spec);
     cr_assert_str_eq(spec.opened,
-                     "admin:max_players=64:view_rate=1000:budget_kbit=100000:empty_s=86400");
+                     "admin:max_players=64:view_rate=1000:budget_kbit=100000:spectators=64:"
+                     "spectator_delay_s=600:empty_s=86400");
     cr_assert(cm_room_spec_take_opened(&again, spec.opened));
     cr_assert_eq(again.max_players, 64);
     cr_assert_eq(again.view_rate, 1000);
     cr_assert_eq(again.budget_kbit, 100000);
+    cr_assert_eq(again.spectators, 64);
     cr_assert_eq(again.empty_s, 86400);
     cr_assert_eq(again.bodies, 0);
     cr_assert_str_eq(again.name, "cup");

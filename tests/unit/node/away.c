@@ -77,6 +77,8 @@ static void set_config(away *a)
         strcpy(a->config.key, "given below");
     }
     a->config.max_players = a->def.max_players > 0 ? a->def.max_players : AWAY_CLIENTS;
+    a->config.spectators = a->def.spectators;
+    a->config.spectator_delay_s = a->def.spectator_delay_s;
     a->config.grace_ms = a->def.grace_ms > 0 ? a->def.grace_ms : a->config.grace_ms;
     a->config.timeout_ms = a->def.timeout_ms > 0 ? a->def.timeout_ms : a->config.timeout_ms;
 }
@@ -207,6 +209,7 @@ void away_issue(const away *a, uint32_t i, char text[CAROM_TOKEN_TEXT_MAX])
     def.expires_unix_s = UINT64_C(2000000000);
     def.servers[0] = server;
     def.name = name;
+    def.spectates = a->issues_spectators;
     cr_assert_eq(carom_token_issue(&def, &a->keys.keys[0], text, CAROM_TOKEN_TEXT_MAX, NULL),
                  CAROM_OK);
 }

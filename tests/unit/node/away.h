@@ -21,9 +21,10 @@ typedef struct away_def {
     uint32_t max_players;          // 0: as many as there are clients
     bool tokens;                   // else insecure
     bool record;
-    uint32_t side;              // cubes along an edge of the scene; 0: 3
-    bool secret;                // nobody is told the inputs of others
-    bool exact;                 // exact sync
+    uint32_t side; // cubes along an edge of the scene; 0: 3
+    bool secret;   // nobody is told the inputs of others
+    bool exact;    // exact sync
+    uint32_t spectators, spectator_delay_s;
     bool lossless;              // else 25 ms, 5 ms of jitter, 1%
     const carom_module *module; // of both ends; NULL: the sandbox
 } away_def;
@@ -40,6 +41,7 @@ typedef struct away {
     cm_worker *worker;
     cm_used_tokens used;         // over the lives of workers
     cm_live_match *live;         // that the worker goes on with; NULL: a new match
+    bool issues_spectators;      // the tokens
     carom_client_def client_def; // of the clients that join from now on
     carom_client *clients[AWAY_CLIENTS];
     uint16_t ports[AWAY_CLIENTS]; // of their first links

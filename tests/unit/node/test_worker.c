@@ -486,7 +486,7 @@ Test(worker, a_bad_hello_is_not_the_servers_error)
     send_control(&c, &control);
     run(&b, &c, 1, 300);
     cr_assert_eq(c.refusals, 1);
-    cr_assert_eq(c.reason, CAROM_REASON_NOT_BUILT);
+    cr_assert_eq(c.reason, CAROM_REASON_NO_SPECTATORS);
     hang_up(&c);
     // A name that no client of ours would send: hello {protocol, engine, name: ESC [ 2 J}.
     const uint8_t bytes[] = {
