@@ -539,6 +539,11 @@ void carom_client_update(carom_client *client, uint64_t now_us)
         cm_client_clock_advance(&client->clock, client->now_us);
         (void)cm_client_begin_prediction(client);
     }
+    if (client->keyframe.opened && client->mirror != NULL) {
+        double elapsed = (double)(client->now_us - client->replayed_us) * 1.0e-6;
+        client->replayed_us = client->now_us;
+        cm_client_replay(client, cm_exact_share(elapsed * client->mirror->tick_rate));
+    }
     if (client->is_local) {
         cm_local_begin(client->link, client->now_us);
     }

@@ -129,11 +129,11 @@ static void step(carom_client *client, const cm_confirmed_tick *tick)
     }
 }
 
-// Steps at most so many of the ticks that wait.
-static bool step_waiting(carom_client *client, uint64_t most)
+// Steps at most so many of the ticks that wait, and counts down. False where the connection ended.
+static bool step_waiting(carom_client *client, uint64_t *most)
 {
     cm_exact *exact = &client->exact;
-    for (uint64_t n = 0; n < most && exact->used < exact->have; n++) {
+    for (; *most > 0 && exact->used < exact->have; --*most) {
         cm_confirmed_read_tick read;
         size_t used = 0;
         read.tick.tick = carom_game_tick(client->mirror->game);
@@ -156,13 +156,25 @@ static bool step_waiting(carom_client *client, uint64_t most)
 
 bool cm_exact_step_all(carom_client *client)
 {
-    return client->exact.used == client->exact.have || step_waiting(client, UINT64_MAX);
+    uint64_t all = UINT64_MAX;
+    return client->exact.used == client->exact.have || step_waiting(client, &all);
+}
+
+uint64_t cm_exact_share(double elapsed)
+{
+    return SHARE_LEAST + (uint64_t)(SHARE_FASTER * elapsed);
 }
 
 bool cm_exact_step(carom_client *client, double elapsed)
 {
-    return client->exact.used == client->exact.have ||
-           step_waiting(client, SHARE_LEAST + (uint64_t)(SHARE_FASTER * elapsed));
+    uint64_t share = cm_exact_share(elapsed);
+    return client->exact.used == client->exact.have || step_waiting(client, &share);
+}
+
+bool cm_exact_step_some(carom_client *client, uint64_t *left)
+{
+    bool none = client->exact.used == client->exact.have;
+    return none || (step_waiting(client, left) && client->exact.used == client->exact.have);
 }
 
 void cm_exact_forget(carom_client *client)
@@ -225,7 +237,9 @@ static void show(carom_client *client)
 
 void cm_client_confirmed(carom_client *client, const cm_control *control)
 {
-    bool spread = client->pointer.device.period > 0.0f && client->state == CAROM_CLIENT_PLAYING;
+    // While what came behind a keyframe is handled, and where a device waits for each update.
+    bool spread = client->keyframe.opened ||
+                  (client->pointer.device.period > 0.0f && client->state == CAROM_CLIENT_PLAYING);
     if (client->mirror == NULL || !client->mirror->exact) {
         client->stats.packets_refused++;
         cm_client_end(client, CAROM_REASON_MALFORMED);
@@ -241,7 +255,7 @@ void cm_client_confirmed(carom_client *client, const cm_control *control)
         cm_client_end(client, CAROM_REASON_CLIENT_ERROR);
         return;
     }
-    if (!spread && step_waiting(client, UINT64_MAX) && cm_client_spectates(client)) {
+    if (!spread && cm_exact_step_all(client) && cm_client_spectates(client)) {
         show(client);
     }
 }

@@ -28,7 +28,10 @@ void cm_client_confirmed(carom_client *client, const cm_control *control);
 // Steps ticks that wait: an update's share, `elapsed` ticks after the last; or all, since something
 // else builds on them. False where the connection ended by that.
 bool cm_exact_step(carom_client *client, double elapsed);
+uint64_t cm_exact_share(double elapsed);
 bool cm_exact_step_all(carom_client *client);
+// At most *left of them, which is what is left then. True where none waits any more.
+bool cm_exact_step_some(carom_client *client, uint64_t *left);
 void cm_exact_forget(carom_client *client);
 
 #endif

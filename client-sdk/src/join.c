@@ -326,7 +326,36 @@ void cm_client_handle(carom_client *client, const cm_control *control)
     }
 }
 
-// The keyframe is whole: what waited for it is handled in its order.
+static void control_now(carom_client *client, const uint8_t *bytes, size_t size)
+{
+    cm_control *control;
+    const carom_allocator *allocator = &client->def.allocator;
+    if (cm_control_decode(bytes, size, false, allocator, &control) != CAROM_OK) {
+        cm_client_end(client, CAROM_REASON_CLIENT_ERROR); // it was decoded before: memory is short
+        return;
+    }
+    cm_client_handle(client, control);
+    cm_control_free(allocator, control);
+}
+
+void cm_client_replay(carom_client *client, uint64_t ticks)
+{
+    cm_keyframe_inbox *inbox = &client->keyframe;
+    const uint8_t *bytes;
+    size_t size;
+    while (inbox->opened && cm_exact_step_some(client, &ticks)) {
+        if (!cm_keyframe_inbox_next(inbox, &bytes, &size)) {
+            cm_keyframe_inbox_clear(inbox, &client->def.allocator);
+            return;
+        }
+        control_now(client, bytes, size);
+    }
+    if (client->state == CAROM_CLIENT_JOINING) {
+        client->deadline_us = client->now_us + cm_client_join_us(client); // it goes on
+    }
+}
+
+// The keyframe is whole: its welcome is handled, then what waited for it, in its order.
 static void open_keyframe(carom_client *client)
 {
     const carom_allocator *allocator = &client->def.allocator;
@@ -346,14 +375,15 @@ static void open_keyframe(carom_client *client)
         cm_client_handle(client, welcome);
     }
     cm_control_free(allocator, welcome);
-    client->exact.began_us = inbox.began_us; // the ticks behind it have waited since then
-    const uint8_t *bytes;
-    size_t size;
-    for (size_t at = 0;
-         client->link != NULL && cm_keyframe_inbox_next(&inbox, &at, &bytes, &size);) {
-        cm_client_control(client, bytes, size);
+    if (client->link == NULL) {
+        cm_keyframe_inbox_clear(&inbox, allocator);
+        return;
     }
-    cm_keyframe_inbox_clear(&inbox, allocator);
+    client->exact.began_us = inbox.began_us; // the ticks behind it have waited since then
+    cm_keyframe_inbox_open(&inbox, allocator);
+    client->keyframe = inbox;
+    client->replayed_us = client->now_us;
+    cm_client_replay(client, 0);
 }
 
 bool cm_client_keyframe(carom_client *client, const cm_control *control, const uint8_t *bytes,
@@ -373,7 +403,7 @@ bool cm_client_keyframe(carom_client *client, const cm_control *control, const u
                     : CM_KEYFRAME_NO_MEMORY;
         inbox->second = second;
         inbox->began_us = client->now_us;
-    } else if (inbox->welcome == NULL || inbox->second != second) {
+    } else if ((inbox->welcome == NULL && !inbox->opened) || inbox->second != second) {
         return false;
     } else {
         state = cm_keyframe_inbox_put(inbox, allocator, control, bytes, size);

@@ -49,6 +49,9 @@ cm_keyframe_state cm_keyframe_inbox_put(cm_keyframe_inbox *inbox, const carom_al
                                         const cm_control *control, const uint8_t *bytes,
                                         size_t size)
 {
+    if (control->type == CM_CONTROL_KEYFRAME_PART && inbox->opened) {
+        return CM_KEYFRAME_MALFORMED; // of no welcome
+    }
     if (control->type == CM_CONTROL_KEYFRAME_PART) {
         size_t left = inbox->size - inbox->have;
         size_t wanted = left < CM_CONTROL_PART_SIZE ? left : CM_CONTROL_PART_SIZE;
@@ -69,18 +72,27 @@ cm_keyframe_state cm_keyframe_inbox_put(cm_keyframe_inbox *inbox, const carom_al
     return kept ? CM_KEYFRAME_MORE : CM_KEYFRAME_NO_MEMORY;
 }
 
-bool cm_keyframe_inbox_next(const cm_keyframe_inbox *inbox, size_t *at, const uint8_t **bytes,
-                            size_t *size)
+bool cm_keyframe_inbox_next(cm_keyframe_inbox *inbox, const uint8_t **bytes, size_t *size)
 {
-    if (*at == inbox->behind_size) {
+    if (inbox->at == inbox->behind_size) {
         return false;
     }
     uint32_t length;
-    memcpy(&length, inbox->behind + *at, sizeof length);
-    *bytes = inbox->behind + *at + sizeof length;
+    memcpy(&length, inbox->behind + inbox->at, sizeof length);
+    *bytes = inbox->behind + inbox->at + sizeof length;
     *size = length;
-    *at += sizeof length + length;
+    inbox->at += sizeof length + length;
     return true;
+}
+
+void cm_keyframe_inbox_open(cm_keyframe_inbox *inbox, const carom_allocator *allocator)
+{
+    cm_memory_give(allocator, inbox->welcome);
+    cm_memory_give(allocator, inbox->keyframe);
+    inbox->welcome = inbox->keyframe = NULL;
+    inbox->size = inbox->have = inbox->capacity = 0;
+    inbox->second = false; // its link is the only one now
+    inbox->opened = true;
 }
 
 void cm_keyframe_inbox_clear(cm_keyframe_inbox *inbox, const carom_allocator *allocator)

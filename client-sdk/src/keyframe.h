@@ -10,12 +10,16 @@
 #define CM_KEYFRAME_BEHIND_MAX (16u << 20) // bytes of messages behind a welcome; more end the join
 
 typedef struct cm_keyframe_inbox {
-    uint8_t *welcome; // the message; NULL: no keyframe is awaited
+    uint8_t *welcome; // the message; NULL: no keyframe is awaited any more
     size_t welcome_size;
     uint8_t *keyframe;
     size_t size, have, capacity; // of the keyframe: announced, arrived, allocated
     uint8_t *behind;             // each message with its size (uint32_t) before it
     size_t behind_size, behind_capacity;
+    // The keyframe was whole, and its world is there: what came behind it is handled from here on,
+    // and what comes now waits behind that. With exact sync the ticks among it take their time.
+    bool opened;
+    size_t at;
     bool second;       // it comes by the second link of a comeback
     uint64_t began_us; // when the welcome came
     uint64_t heard_us; // when something of it came last
@@ -36,10 +40,10 @@ bool cm_keyframe_inbox_begin(cm_keyframe_inbox *inbox, const carom_allocator *al
 cm_keyframe_state cm_keyframe_inbox_put(cm_keyframe_inbox *inbox, const carom_allocator *allocator,
                                         const cm_control *control, const uint8_t *bytes,
                                         size_t size);
-// The messages that waited, oldest first: the one at *at, which is 0 for the first and moves on;
-// false at the end.
-bool cm_keyframe_inbox_next(const cm_keyframe_inbox *inbox, size_t *at, const uint8_t **bytes,
-                            size_t *size);
+// The next of the messages that wait, oldest first; false at the end.
+bool cm_keyframe_inbox_next(cm_keyframe_inbox *inbox, const uint8_t **bytes, size_t *size);
+// The welcome was handled: it and the keyframe are released.
+void cm_keyframe_inbox_open(cm_keyframe_inbox *inbox, const carom_allocator *allocator);
 void cm_keyframe_inbox_clear(cm_keyframe_inbox *inbox, const carom_allocator *allocator);
 
 #endif

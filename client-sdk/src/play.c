@@ -137,8 +137,10 @@ static void take_message(carom_client *client, const uint8_t *bytes, size_t size
 
 void cm_client_packet(carom_client *client, const uint8_t *bytes, size_t size)
 {
-    if (client->mirror == NULL) {
-        return; // overtook the welcome
+    // It overtook the welcome, or the ticks behind that, which wait for their turn: it counts as
+    // lost, and is not acknowledged.
+    if (client->mirror == NULL || client->keyframe.opened) {
+        return;
     }
     if (size > 0 && bytes[0] == CM_PACKET_TOLD) {
         take_message(client, bytes, size);

@@ -60,6 +60,7 @@ struct carom_client {
     uint32_t backoff_ms;
     uint32_t hint; // the unsigned reason that an earlier attempt received, perhaps forged; 0: none
     cm_keyframe_inbox keyframe; // of a welcome that came, in parts
+    uint64_t replayed_us;       // when what came behind it was handled last
     cm_message_log messages;
     cm_client_rooms rooms;
     uint64_t messages_had;  // of the room, since the join: each once
@@ -143,6 +144,9 @@ void cm_client_handle(carom_client *client, const cm_control *control);
 // one, and is dealt with. Once that is whole, its welcome is handled, and what came behind it.
 bool cm_client_keyframe(carom_client *client, const cm_control *control, const uint8_t *bytes,
                         size_t size, bool second);
+// Handles what waited behind that keyframe, or comes while it does: in its order, with at most so
+// many ticks of exact sync.
+void cm_client_replay(carom_client *client, uint64_t ticks);
 void cm_client_control(carom_client *client, const uint8_t *bytes, size_t size);
 void cm_client_forget_room(carom_client *client);
 // Hands the rooms over, all of which are there.

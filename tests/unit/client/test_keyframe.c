@@ -250,12 +250,12 @@ Test(keyframe, what_waits_is_bounded_and_in_order)
     cr_assert_eq(put(&inbox, CM_CONTROL_KEYFRAME_PART, large, 7), CM_KEYFRAME_WHOLE);
     cr_assert_eq(inbox.have, CM_CONTROL_PART_SIZE + 7);
     const uint8_t *bytes;
-    size_t size, at = 0;
-    cr_assert(cm_keyframe_inbox_next(&inbox, &at, &bytes, &size));
+    size_t size;
+    cr_assert(cm_keyframe_inbox_next(&inbox, &bytes, &size));
     cr_assert(size == 3 && memcmp(bytes, "one", 3) == 0);
-    cr_assert(cm_keyframe_inbox_next(&inbox, &at, &bytes, &size));
+    cr_assert(cm_keyframe_inbox_next(&inbox, &bytes, &size));
     cr_assert(size == 6 && memcmp(bytes, "second", 6) == 0);
-    cr_assert(!cm_keyframe_inbox_next(&inbox, &at, &bytes, &size));
+    cr_assert(!cm_keyframe_inbox_next(&inbox, &bytes, &size));
     uint32_t taken = 0;
     while (taken < 100 &&
            put(&inbox, CM_CONTROL_WORLD_CHANGE, large, sizeof large) == CM_KEYFRAME_MORE) {
