@@ -2,7 +2,9 @@
 // once with what it must do. Hashes are compared with `carom sim` of the binary that CAROM_BINARY names.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import {
@@ -254,6 +256,41 @@ test('questions: ray, shape, overlap, nearest, filters', () => {
     assert.equal(world.overlap(ColliderDesc.ball(1), { x: 0, y: 5, z: 0 }, NO_TURN).length, 1);
     close(world.closest({ x: 3, y: 5, z: 0 }, 10, { exclude: ground }).distance, 2.5, 1e-5);
     assert.throws(() => world.castRay(new Ray({ x: NaN, y: 0, z: 0 }, DOWN), 1), CaromError);
+});
+
+test('pair rules: ice under one of two boxes', () => {
+    const { world, ground } = floor();
+    const [rough, ice] = [0, 5].map((x) => {
+        const box = ColliderDesc.cuboid(0.5, 0.5, 0.5).setFriction(1).setMaterial(x);
+        return world.createRigidBody(RigidBodyDesc.dynamic().setTranslation(x, 0.5, 0).setLinvel(0, 0, 3), box);
+    });
+    world.addPairRule({ a: ground, b: 5, friction: 0 });
+    for (let i = 0; i < 60; i++) {
+        world.step();
+    }
+    assert.ok(rough.linvel().z < 0.01);
+    close(ice.linvel().z, 3, 1e-3);
+    world.clearPairRules();
+    for (let i = 0; i < 90; i++) {
+        world.step();
+    }
+    assert.ok(ice.linvel().z < 0.01);
+    assert.throws(() => world.addPairRule({ a: ice, b: 5, friction: NaN }), CaromError);
+});
+
+test('npm pack: what it packs runs in an empty folder, as its README begins', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'carom-sim-'));
+    try {
+        const run = (command, ...rest) => execFileSync(command, rest, { cwd: folder, encoding: 'utf8' });
+        const [packed] = JSON.parse(run('npm', 'pack', '--json', join(process.cwd(), 'build/web/carom-sim')));
+        run('npm', 'init', '-y');
+        run('npm', 'install', '--offline', '--no-audit', '--no-fund', packed.filename);
+        const example = /```js\n([^]*?)```/.exec(readFileSync('client-sdk/web/sim/README.md', 'utf8'))[1];
+        writeFileSync(join(folder, 'example.mjs'), example);
+        assert.match(run('node', 'example.mjs'), /x: 0, y: 3\.[67]\d*, z: 0 } \d+n/);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
 });
 
 test('what is refused names its field', () => {

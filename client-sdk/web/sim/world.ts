@@ -2,7 +2,7 @@
 
 import * as events from './events.js';
 import { WorldImage } from './image.js';
-import { Error as ErrorRow, JointDef, BodyDef, ShapeDef, WorldDef, WorldStats as StatsRow } from './layout.js';
+import { Error as ErrorRow, JointDef, BodyDef, ShapeDef, PairRule as RuleRow, WorldDef, WorldStats as StatsRow } from './layout.js';
 import { CaromError, native, type Native, type Rotation, type Vector } from './native.js';
 import { RigidBody, type RigidBodyDesc } from './body.js';
 import { Collider, handleOf, indexOf, generationOf, type ColliderDesc, type Handle } from './collider.js';
@@ -29,6 +29,15 @@ export enum Combine {
     Geometric = 2,
     Min = 3,
     Max = 4,
+}
+
+/** Friction and restitution between two bodies, two materials, or one of each; before all combine rules. */
+export interface PairRule {
+    /** A body, or a number of ColliderDesc.setMaterial. */
+    a: RigidBody | number;
+    b: RigidBody | number;
+    friction?: number;
+    restitution?: number;
 }
 
 /** What a world has from its start. */
@@ -243,6 +252,26 @@ export class World {
         const n = native();
         n.begin();
         this.check(n.call['carom_joint_destroy']!(this.at, joint.id(n)));
+    }
+
+    /** A later rule goes before an earlier one; at most 256. A body's rules go with it. */
+    addPairRule(rule: PairRule): void {
+        const n = native();
+        n.begin();
+        const at = n.take(RuleRow.bytes);
+        const side = (who: RigidBody | number, body: number, material: number): void => {
+            this.putId(n, at + body, typeof who === 'number' ? 0 : who.handle);
+            n.u32[(at + material) >> 2] = typeof who === 'number' ? who : 0;
+        };
+        side(rule.a, RuleRow.body_a, RuleRow.material_a);
+        side(rule.b, RuleRow.body_b, RuleRow.material_b);
+        n.f32[(at + RuleRow.friction) >> 2] = rule.friction ?? -1;
+        n.f32[(at + RuleRow.restitution) >> 2] = rule.restitution ?? -1;
+        this.check(n.call['carom_world_add_pair_rule']!(this.at, at));
+    }
+
+    clearPairRules(): void {
+        native().call['carom_world_clear_pair_rules']!(this.at);
     }
 
     /** All bodies, in the order of their indices. */
