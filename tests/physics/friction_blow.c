@@ -11,6 +11,9 @@ typedef struct spin_case {
 } spin_case;
 
 #define G 9.81
+// Of the speed of the fall (README.md): 0 is right.
+#define ASIDE_OF_ONE   0.20
+#define ASIDE_OF_THREE 0.25
 
 ParameterizedTestParameters(friction_blow, spinning_ball)
 {
@@ -88,4 +91,38 @@ ParameterizedTest(land_case *c, friction_blow, box_lands_and_slides)
                   c->rate, mu, height);
         cm_lab_close(&lab);
     }
+}
+
+// A box that falls flat has no speed aside, and neither have those that fall on it: each point of
+// the face stops alike. Fastest speed aside over that of the fall, in the first .3 s after it. The
+// soft solver goes over a face's points once a pass, the first ones get too much, and friction
+// takes the turn for sliding: README.md has what is allowed until that is mended.
+cm_law(friction_blow, what_falls_flat_stays, SOFT, 6, 60)
+{
+    uint32_t boxes = c->number % 2 ? 3 : 1;
+    double height = cm_draw(c, 0.3, 4.0), size = cm_draw(c, 0.1, 1.0), mu = cm_draw(c, 0.2, 1.0);
+    carom_vec3 half =
+        cm_vec((float)(size * cm_draw(c, 0.3, 1.0)), (float)(size * cm_draw(c, 0.3, 1.0)),
+               (float)(size * cm_draw(c, 0.3, 1.0)));
+    carom_world_def def = cm_case_def(c, 8);
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    lab.surface.friction = (float)mu;
+    double gap = 0.2 * height, top = height + (boxes - 1) * gap;
+    carom_body_id box[3];
+    for (uint32_t i = 0; i < boxes; i++) {
+        double y = height + i * gap + (1.0 + 2.0 * i) * (double)half.y;
+        box[i] = cm_lab_box(&lab, cm_vec(0.0f, (float)y, 0.0f), half);
+    }
+    double aside = 0.0, seconds = sqrt(2.0 * top / G) + 0.3;
+    for (uint32_t tick = 0; tick < (uint32_t)(seconds * c->rate); tick++) {
+        carom_world_step(lab.world);
+        for (uint32_t i = 0; i < boxes; i++) {
+            carom_vec3 v = cm_lab_get(&lab, box[i]).linear_velocity;
+            aside = fmax(aside, hypot((double)v.x, (double)v.z));
+        }
+    }
+    cm_within(aside / sqrt(2.0 * G * top), 0.0, boxes > 1 ? ASIDE_OF_THREE : ASIDE_OF_ONE,
+              "aside: %u boxes from %g m, mu %g", boxes, height, mu);
+    cm_lab_close(&lab);
 }
