@@ -58,6 +58,7 @@ CAROM_ENUM_32(carom_spring_type);
 /// bodies from then on. Springs, motors and limits are off by default; the table above says which
 /// type has them.
 typedef struct carom_joint_def {
+    uint32_t struct_size;  ///< set by carom_default_joint_def; another size is refused
     carom_joint_type type; ///< ball
     carom_body_id body_a;  ///< the null id: the world
     carom_body_id body_b;  ///< one of the two bodies must be able to move

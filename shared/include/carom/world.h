@@ -7,7 +7,8 @@
 // The caller owns the memory: ask carom_world_size, allocate (aligned to 64 bytes), create. Then
 // add bodies with their shapes, and joints, and step. Each is made from a def: begin with its
 // default (carom_default_body_def and so on), change what differs, create. A def is copied; a
-// comment on a field gives its unit, its default and its range.
+// comment on a field gives its unit, its default and its range. Its struct_size is the default's: a
+// def that is only zeroed, or that another header made, is refused.
 //
 //   carom_world_def def = carom_default_world_def();
 //   void *memory = aligned_alloc(64, carom_world_size(&def));
@@ -249,6 +250,7 @@ typedef struct carom_solver_def {
 /// alone; the rest is state, and a restored or decoded image brings its own, except that its solver
 /// must be of the same type.
 typedef struct carom_world_def {
+    uint32_t struct_size; ///< set by carom_default_world_def; another size is refused
     /// Most that may be there at once.
     carom_limits limits;
     /// Ticks a second, 1 to 1000; 60. More are stiffer and see fast things earlier, at the price of
@@ -372,6 +374,7 @@ enum {
 /// by; the two are one point unless the shapes or `center_of_mass` say otherwise. Mass follows from
 /// the shapes unless it is given.
 typedef struct carom_body_def {
+    uint32_t struct_size;        ///< set by carom_default_body_def; another size is refused
     carom_body_type type;        ///< dynamic
     carom_vec3 position;         ///< of the body's origin, m
     carom_quat orientation;      ///< identity
@@ -413,6 +416,7 @@ typedef struct carom_body_def {
 /// where each one's category is in the other's mask; an equal group that is not 0 decides instead,
 /// positive always, negative never. The shapes of one body do not collide with each other.
 typedef struct carom_shape_def {
+    uint32_t struct_size;    ///< set by carom_default_shape_def; another size is refused
     carom_shape_type type;   ///< sphere
     carom_vec3 position;     ///< in the body
     carom_quat orientation;  ///< in the body

@@ -19,6 +19,7 @@ carom_body_def carom_default_body_def(void)
 {
     carom_body_def def;
     memset(&def, 0, sizeof def);
+    def.struct_size = sizeof def;
     def.type = CAROM_BODY_DYNAMIC;
     def.orientation = cm_quat_identity();
     def.gravity_scale = 1.0f;
@@ -53,6 +54,7 @@ carom_body_id carom_world_body_at(const carom_world *world, uint32_t slot)
 
 static carom_result check_pose(const carom_body_def *def, carom_error *error)
 {
+    CM_WANT(def->struct_size == sizeof *def, "struct_size", CM_DEFAULT("body"));
     CM_WANT((unsigned)def->type <= CAROM_BODY_DYNAMIC, "type", "a carom_body_type");
     CM_FIELD(cm_check_vec(def->position, CAROM_POSITION_MAX), "position",
              "components within 1e7 m");

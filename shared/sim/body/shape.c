@@ -12,6 +12,7 @@ carom_shape_def carom_default_shape_def(void)
 {
     carom_shape_def def;
     memset(&def, 0, sizeof def);
+    def.struct_size = sizeof def;
     def.type = CAROM_SHAPE_SPHERE;
     def.orientation = cm_quat_identity();
     def.radius = 0.5f;
@@ -58,6 +59,7 @@ void cm_shape_size_from_def(const carom_shape_def *def, cm_shape *shape)
 carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, carom_error *error)
 {
     memset(shape, 0, sizeof *shape);
+    CM_WANT(def->struct_size == sizeof *def, "struct_size", CM_DEFAULT("shape"));
     CM_WANT((unsigned)def->type <= CAROM_SHAPE_HULL, "type", "a carom_shape_type");
     CM_WANT(def->type != CAROM_SHAPE_HULL || def->hull != NULL, "hull", "one of the world's hulls");
     shape->type = (uint8_t)def->type;
@@ -99,6 +101,7 @@ carom_result cm_shape_from_def(const carom_shape_def *def, cm_shape *shape, caro
 void cm_shape_to_def(const cm_shape *shape, carom_shape_def *def)
 {
     memset(def, 0, sizeof *def);
+    def->struct_size = sizeof *def;
     def->type = (carom_shape_type)shape->type;
     def->position = shape->position;
     def->orientation = shape->orientation;

@@ -29,6 +29,7 @@ carom_joint_def carom_default_joint_def(void)
 {
     carom_joint_def def;
     memset(&def, 0, sizeof def);
+    def.struct_size = sizeof def;
     def.axis = cm_vec(0.0f, 1.0f, 0.0f);
     def.steering_axis = cm_vec(0.0f, 1.0f, 0.0f);
     def.motor_max = def.spring_max = CAROM_FORCE_MAX;
@@ -171,6 +172,7 @@ carom_result carom_joint_create(carom_world *world, const carom_joint_def *def, 
     }
     carom_error *error = &world->error;
     CM_WANT(def, "def", "a definition");
+    CM_WANT(def->struct_size == sizeof *def, "struct_size", CM_DEFAULT("joint"));
     CM_WANT((unsigned)def->type <= CAROM_JOINT_MOTOR, "type", "a carom_joint_type");
     CM_WANT((unsigned)def->spring <= CAROM_SPRING_STIFFNESS, "spring", "a carom_spring_type");
     CM_FIELD(world->state.solver == CAROM_SOLVER_IMPULSE ? CAROM_ERROR_STATE : CAROM_OK, "",

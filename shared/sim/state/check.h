@@ -34,6 +34,9 @@ static inline carom_result cm_refuse(carom_error *error, carom_result result, co
     return result;
 }
 
+// The expected size of a def, as a text.
+#define CM_DEFAULT(kind) "what carom_default_" kind "_def of this library sets"
+
 // Leaves the calling function with the result of `call` where it is not OK, and tells the `error`
 // in sight that this field was refused.
 #define CM_FIELD(call, field, expected)                                                            \

@@ -45,6 +45,7 @@ carom_world_def carom_default_world_def(void)
 {
     carom_world_def def;
     memset(&def, 0, sizeof def);
+    def.struct_size = sizeof def;
     def.limits.bodies = 64;
     def.limits.shapes = 64;
     def.limits.joints = 64;
@@ -162,12 +163,19 @@ static carom_result check_hits(const carom_world_def *def, carom_error *error)
     return CAROM_OK;
 }
 
+// Before any other field is read.
+static carom_result check_size(const carom_world_def *def, carom_error *error)
+{
+    CM_WANT(def->struct_size == sizeof *def, "struct_size", CM_DEFAULT("world"));
+    return CAROM_OK;
+}
+
 size_t carom_world_size(const carom_world_def *def)
 {
     carom_world world;
     size_t size = 0;
-    if (def == NULL || check_solver_def(&def->solver, NULL) != CAROM_OK ||
-        !lay_out(def, &world, &size)) {
+    if (def == NULL || check_size(def, NULL) != CAROM_OK ||
+        check_solver_def(&def->solver, NULL) != CAROM_OK || !lay_out(def, &world, &size)) {
         return 0;
     }
     return size;
@@ -263,7 +271,8 @@ bool carom_check_world(const carom_world_def *def, const carom_findings *to)
     carom_error error = {CAROM_OK, "", "", CAROM_NO_SHAPE};
     cm_world_state state;
     memset(&state, 0, sizeof state);
-    carom_result result = check_solver_def(&def->solver, &error);
+    carom_result result = check_size(def, &error);
+    result = result == CAROM_OK ? check_solver_def(&def->solver, &error) : result;
     result = result == CAROM_OK ? check_hits(def, &error) : result;
     if (result == CAROM_OK && carom_world_size(def) == 0) {
         result = check_limits(&def->limits, &error);
@@ -289,9 +298,12 @@ carom_result carom_world_create(const carom_world_def *def, void *memory, size_t
     if (def == NULL) {
         return CAROM_ERROR_ARGUMENT;
     }
-    carom_error *error = def->error;
+    // A def that was only zeroed has it too; of another header's that is smaller nothing is known.
+    bool known = def->struct_size == 0 || def->struct_size >= sizeof *def;
+    carom_error *error = known ? def->error : NULL;
     CM_WANT(world, "world", "where to put the world");
     CM_WANT(memory && (uintptr_t)memory % CM_CACHE_LINE == 0, "memory", "aligned to 64 bytes");
+    CM_TRY(check_size(def, error));
     carom_world header;
     memset(&header, 0, sizeof header);
     size_t needed = 0;
