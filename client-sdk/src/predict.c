@@ -275,22 +275,15 @@ void cm_predictor_advance(cm_predictor *p, uint64_t tick)
     cm_catchup_step(p);
 }
 
-// exp(-x) for x >= 0, by its Pade approximant: exact enough to look at, and needs no libm.
-static float fade(float x)
-{
-    return 1.0f / (1.0f + x * (1.0f + x * (0.5f + x * (1.0f / 6.0f))));
-}
-
 void cm_predictor_smooth(cm_predictor *p, double seconds)
 {
     float part = (float)(seconds > 1.0 ? 1.0 : seconds);
-    float fades = p->smoothing_s > 0.0f ? fade(part / p->smoothing_s) : 0.0f;
     for (uint32_t i = 0; i < p->mirror->slots; i++) {
         cm_predict_slot *slot = &p->slots[i];
         if (!slot->smooth) {
             continue;
         }
-        float keep = part < slot->left_s ? cm_min(fades, 1.0f - part / slot->left_s) : 0.0f;
+        float keep = cm_smoothing_keep(slot->left_s, part);
         slot->left_s -= part;
         slot->offset = cm_scale(keep, slot->offset);
         slot->turn = cm_interp_turn(cm_quat_identity(), slot->turn, keep);

@@ -23,12 +23,11 @@
 #include "client-sdk/src/mirror.h"
 #include "client-sdk/src/touch.h"
 #include "shared/room/timeline.h"
+#include "shared/view/smoothing.h"
 
 // States kept: half a second, and 128 at the least.
 #define CM_PREDICT_TICKS     512u // most
 #define CM_PREDICT_TICKS_MIN 128u
-#define CM_SMOOTHING_S       0.04f // unless the client says otherwise
-#define CM_SMOOTH_END        2.0f  // times that: then a jump is worn off whole
 #define CM_PREDICT_BUDGET_US 2000u
 #define CM_PREDICT_COST_NS   1000u // a body and step, until it is measured
 #define CM_INPUT_TICKS       512u  // own inputs remembered

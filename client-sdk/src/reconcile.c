@@ -81,16 +81,27 @@ void cm_predictor_hold_shown(cm_predictor *p, uint64_t tick)
     }
 }
 
-// The difference between what was shown and what is now becomes the offset. A jump that comes while
-// another is worn off has its share of the time that is left.
+// The body is another player's.
+static bool is_steered(const cm_predictor *p, carom_body_id id)
+{
+    uint64_t others = cm_game_players(p->mirror->game) & ~(UINT64_C(1) << p->mirror->player);
+    for (; others != 0; others &= others - 1) {
+        uint32_t player = (uint32_t)__builtin_ctzll(others);
+        if (carom_body_id_equal(cm_game_player_body(p->mirror->game, player), id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The difference between what was shown and what is now becomes the offset (smoothing.h).
 static void smooth_from(const cm_predictor *p, cm_predict_slot *slot, cm_place now, cm_place shown)
 {
     carom_vec3 offset = cm_sub(shown.position, now.position);
     float before = slot->smooth ? cm_length(slot->offset) : 0.0f;
     float jump = slot->smooth ? cm_length(cm_sub(offset, slot->offset)) : 0.0f;
-    float whole_s = CM_SMOOTH_END * p->smoothing_s;
-    slot->left_s =
-        before > 0.0f ? (before * slot->left_s + jump * whole_s) / (before + jump) : whole_s;
+    const carom_body_id id = {(uint32_t)(slot - p->slots), slot->generation};
+    slot->left_s = cm_smoothing_left(p->smoothing_s, is_steered(p, id), before, slot->left_s, jump);
     slot->offset = offset;
     slot->turn = cm_quat_mul(shown.orientation, cm_quat_conjugate(now.orientation));
     if (slot->turn.w < 0.0f) {
@@ -331,19 +342,6 @@ void cm_predictor_note_error(cm_predictor *p, double error)
         bucket++;
     }
     stats->error_buckets[bucket]++;
-}
-
-// The body is another player's, whose input is not known.
-static bool is_steered(const cm_predictor *p, carom_body_id id)
-{
-    uint64_t others = cm_game_players(p->mirror->game) & ~(UINT64_C(1) << p->mirror->player);
-    for (; others != 0; others &= others - 1) {
-        uint32_t player = (uint32_t)__builtin_ctzll(others);
-        if (carom_body_id_equal(cm_game_player_body(p->mirror->game, player), id)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // The body begins, or ceases, to be blocked.

@@ -715,7 +715,7 @@ const cm_command cm_bench_command = {
     "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
     "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers;\n"
     "--sync inputs: as if the scene said so. --table: what is to be reached, of the games named, beside what is and\n"
-    "the bound: the same client given every input when the path could have brought it, at the soonest, unsmoothed.\n"
+    "the bound: the same client given every input when the path could have brought it, at the soonest, worn off alike.\n"
     "hand: touch at 1 kHz in virtual time, against the same hand alone; a condition is perfect, 5ms (5+-1 each way),\n"
     "20ms (20+-3) or r60 (all): force and torque that are off (percent of the peak), the work done on the hand over a\n"
     "closed path (J, the most of six), a wall's stiffness, corrections, steps and thread time of an update; ..._most:\n"

@@ -6,7 +6,7 @@
 #include "shared/wire/input_relay.h"
 
 #define REACH_MAX    96u // ticks since the acknowledged view: after more the relay begins anew
-#define CREDIT_VIEWS 2u  // that were not sent, and may go besides
+#define CREDIT_VIEWS 8u  // that were not sent, and may go besides
 #define REFRESH_MIN  32u // ticks: then one that tells nothing new goes too, to be acknowledged
 
 // The newest input of a player is another than at the last tick.

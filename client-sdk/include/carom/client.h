@@ -187,8 +187,9 @@ typedef struct carom_client_def {
     /// sets it, to be repeatable: which bodies are simulated then follows from views alone. Some
     /// 1000 ns.
     uint32_t predict_cost_ns;
-    /// A correction's jump is worn off: the time in which a third of it is left [0.04 s], gone
-    /// after twice that. Longer: softer, and longer beside the truth. 0: all jumps.
+    /// Within this time a correction's jump is worn off, evenly [0.04 s]; of a body that another
+    /// player steers within 2.25 times as long. Longer: softer, and longer beside the
+    /// truth. 0: all jumps.
     float smoothing_s;
     /// Metres of a jump that is not worn off, nor drawn between two views or ticks, but shown at
     /// once [2]: beyond one and a half times what the body's speed explains.

@@ -4,7 +4,8 @@
 // bodies are then is compared with the truth, as what a client drew is.
 //
 // A path could bring an input with its mean latency up and down, nothing lost, the server's turn
-// taking no time. There is no smoothing, so that its pops are the jumps themselves.
+// taking no time. The jumps that what becomes known causes are worn off as the client wears them
+// off (watch.c).
 #ifndef CM_SERVER_TOOLS_FEEL_BOUND_H
 #define CM_SERVER_TOOLS_FEEL_BOUND_H
 

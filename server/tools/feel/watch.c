@@ -5,10 +5,15 @@
 #include <stdlib.h>
 
 #include "shared/base/vec.h"
+#include "shared/view/smoothing.h"
 
 #define RIGHT_M  0.02f  // an own body that far off is right again after a blackout
 #define RIGHT_US 100000 // and stays so for as long
-#define EACH     8u     // of so many frames two, one behind the other, are held against the bound
+#define FEW      64u    // bodies: each frame is held against the bound; of more,
+#define EACH     120u   // of so many frames
+#define HELD     36u    // so many in a row,
+#define SETTLE   8u     // but for the first of them
+#define JUMP_M   1e-5f  // less is rounding
 
 bool cm_feel_watch_init(cm_feel_watch *watch, uint32_t slots)
 {
@@ -87,33 +92,79 @@ static float pop_of(const cm_feel_drawn *a, const cm_feel_drawn *b, float second
     return cm_length(cm_sub(cm_sub(b->position, a->position), way));
 }
 
+// The bodies as they would be shown now by what was known at the last frame.
+static void hold_bound(cm_feel_watch *watch, const cm_feel_frame *frame, const cm_feel_truth *truth)
+{
+    bool shown = watch->bounded > 0 && cm_feel_bound_show(truth->bound, &watch->bound_known,
+                                                          watch->player, frame->own_tick);
+    for (uint32_t slot = 0; slot < watch->slots; slot++) {
+        cm_feel_bounded *row = &watch->bound[slot];
+        carom_vec3 velocity;
+        row->held =
+            shown && cm_feel_bound_body(truth->bound, row->drawn.id, &row->before, &velocity);
+    }
+}
+
+// The jump to what is known now is worn off as the client does it.
+static void smooth_bound(cm_feel_bounded *row, cm_feel_drawn *now, bool other, float seconds)
+{
+    const carom_client_def def = carom_default_client_def();
+    bool same = row->held && row->drawn.id.generation == now->id.generation;
+    if (!same) {
+        row->offset = cm_vec(0.0f, 0.0f, 0.0f);
+        row->left_s = 0.0f;
+        return;
+    }
+    carom_vec3 jump = cm_sub(row->before, now->position);
+    float far = cm_length(jump);
+    if (far > JUMP_M) {
+        row->left_s =
+            cm_smoothing_left(def.smoothing_s, other, cm_length(row->offset), row->left_s, far);
+        row->offset = cm_add(row->offset, jump);
+    }
+    bool snaps = cm_length(row->offset) > def.snap_distance;
+    float keep = snaps ? 0.0f : cm_smoothing_keep(row->left_s, seconds);
+    row->left_s -= seconds;
+    row->offset = cm_scale(keep, row->offset);
+    now->position = cm_add(now->position, row->offset);
+}
+
 static void judge_bound(cm_feel_watch *watch, const cm_feel_frame *frame,
                         const cm_feel_truth *truth, cm_feel_found *found)
 {
-    bool again = watch->judged % EACH == 1 && watch->bounded;
-    watch->bounded = watch->judged % EACH < 2 && cm_feel_bound_show(truth->bound, &frame->known,
-                                                                    watch->player, frame->own_tick);
+    if (watch->slots > FEW && watch->judged % EACH >= HELD) {
+        watch->bounded = 0;
+        return;
+    }
+    hold_bound(watch, frame, truth);
+    bool shown = cm_feel_bound_show(truth->bound, &frame->known, watch->player, frame->own_tick);
+    watch->bounded = shown ? watch->bounded + 1 : 0;
     float seconds = (float)(frame->time_us - watch->bound_us) * 1e-6f;
     watch->bound_us = frame->time_us;
-    for (uint32_t slot = 0; slot < watch->slots && watch->bounded; slot++) {
-        cm_feel_drawn *last = &watch->bound[slot], now = {.id = frame->bodies[slot].id};
+    watch->bound_known = frame->known;
+    for (uint32_t slot = 0; slot < watch->slots && shown; slot++) {
+        cm_feel_bounded *row = &watch->bound[slot];
+        cm_feel_drawn now = {.id = frame->bodies[slot].id};
         cm_feel_true_body true_body;
         if (!cm_feel_bound_body(truth->bound, now.id, &now.position, &now.velocity) ||
             !cm_feel_truth_at(truth, now.id, frame->own_tick, &true_body)) {
-            last->id.generation = 0;
+            row->drawn.id.generation = 0;
             continue;
         }
-        float error = cm_length(cm_sub(now.position, true_body.position));
         bool other = true_body.player != watch->player && true_body.player != CM_FEEL_NOBODY;
-        if (true_body.player == watch->player) {
+        smooth_bound(row, &now, other, seconds);
+        float error = cm_length(cm_sub(now.position, true_body.position));
+        if (watch->bounded <= SETTLE) {
+            // offsets of before the first frame are not there yet
+        } else if (true_body.player == watch->player) {
             cm_feel_tally_add(&found->bound_own, error);
         } else if (other || true_body.moves) {
             cm_feel_tally_add(other ? &found->bound_others : &found->bound_shared, error);
         }
-        if (other && again && last->id.generation == now.id.generation) {
-            cm_feel_tally_add(&found->bound_pops, pop_of(last, &now, seconds));
+        if (other && watch->bounded > SETTLE && row->held) {
+            cm_feel_tally_add(&found->bound_pops, pop_of(&row->drawn, &now, seconds));
         }
-        *last = now;
+        row->drawn = now;
     }
 }
 

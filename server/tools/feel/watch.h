@@ -25,6 +25,15 @@ typedef struct cm_feel_frame {
     cm_feel_drawn *bodies;
 } cm_feel_frame;
 
+// A body as the bound shows it.
+typedef struct cm_feel_bounded {
+    cm_feel_drawn drawn; // smoothed
+    bool held;
+    carom_vec3 before; // without what became known for this frame
+    carom_vec3 offset; // drawn minus known
+    float left_s;
+} cm_feel_bounded;
+
 // Shared by all clients of a run.
 typedef struct cm_feel_found {
     cm_feel_tally own, others, shared, pops, own_pops, updates;
@@ -39,9 +48,10 @@ typedef struct cm_feel_watch {
     cm_feel_frame ring[CM_FEEL_FRAMES];
     uint64_t right_us;     // since when the own body has been right; 0: it is not
     uint64_t recovered_us; // healed_us of the blackout that is dealt with
-    bool bounded;          // the last frame has its bound:
+    uint32_t bounded;      // frames in a row that have their bound; of the last one:
     uint64_t bound_us;
-    cm_feel_drawn *bound;
+    cm_feel_known bound_known;
+    cm_feel_bounded *bound;
 } cm_feel_watch;
 
 bool cm_feel_watch_init(cm_feel_watch *watch, uint32_t slots);

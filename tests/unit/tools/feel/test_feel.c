@@ -42,13 +42,12 @@ Test(feel, bots_play_the_games)
 }
 
 // The bound is what the path allows: nothing is unknown to who is alone, what others do is unknown
-// for as long as it travels, and no client is better than it, but by chance (it is of two frames of
-// eight).
+// for as long as it travels, and no client is better than it, but by chance.
 Test(feel, the_bound_is_of_the_path)
 {
     cm_config config;
     cm_config_default(&config);
-    cm_feel_options options = {.config = &config, .seed = 1, .seconds = 4, .with_bound = true};
+    cm_feel_options options = {.config = &config, .seed = 1, .seconds = 40, .with_bound = true};
     static const char *const paths[] = {"perfect", "r60", "r200"};
     double before = 0.0;
     for (uint32_t i = 0; i < 3; i++) {
@@ -59,10 +58,10 @@ Test(feel, the_bound_is_of_the_path)
         options.sync_inputs = true;
         cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
         cr_expect_geq(f.bound_others_mm, 2.0 * before, "%s: %.1f mm", paths[i], f.bound_others_mm);
-        cr_expect_leq(f.bound_others_mm, 1.02 * f.others_p99_mm + 1.0, "%s: %.1f of %.1f mm",
-                      paths[i], f.bound_others_mm, f.others_p99_mm);
-        cr_expect_leq(f.bound_own_mm, 1.2 * f.own_p99_mm + 1.0, "%s: own %.1f of %.1f mm", paths[i],
-                      f.bound_own_mm, f.own_p99_mm);
+        // Exact sync is as good as the path: either is the other's, but for chance.
+        double is = f.others_p99_mm, bound = f.bound_others_mm;
+        cr_expect_leq(bound, 1.15 * is + 8.0, "%s: bound %.1f of %.1f mm", paths[i], bound, is);
+        cr_expect_leq(is, 1.15 * bound + 8.0, "%s: %.1f, bound %.1f mm", paths[i], is, bound);
         before = f.bound_others_mm;
         options.game = cm_feel_game_find("alone");
         options.sync_inputs = false;
