@@ -12,7 +12,7 @@ test check-quick check night: | have-test
 
 # What the suites of `make test` share, built first.
 .PHONY: test-build
-test-build: all $(OUT)/unit $(OUT)/physics $(OUT)/cluster $(OUT)/attack
+test-build: all $(OUT)/unit $(OUT)/physics $(OUT)/cluster $(OUT)/hostile $(OUT)/attack
 
 # Random worlds by the sanitizers: a list of seeds in `make test`, 1,000 more in `make check`, 20,000 in `make night`, and
 # without end in `make fuzz`. Everything but the simulation is left out, so that the builds are quick.
@@ -122,6 +122,22 @@ check-cluster: $(OUT)/cluster
 
 night-cluster: $(OUT)/cluster
 	$(OUT)/cluster --ticks 2000 --seeds 81..1000
+
+# A hostile server against the SDK: 2,000 changed messages, or 100,000 and 1,000,000 by the sanitizers, some sessions to
+# each process.
+.PHONY: test-hostile check-hostile night-hostile
+HOSTILE_ASAN = $(MAKE) --no-print-directory $(PARALLEL) BUILD=asan OUT_SUFFIX= build/asan/hostile
+hostile_sessions = seq 1 25 $(1) | xargs -P $$(nproc) -I FIRST build/asan/hostile --first FIRST --sessions 25 --each 1000
+test-hostile: $(OUT)/hostile
+	$(OUT)/hostile --sessions 8 --each 250
+
+check-hostile: | have-test
+	@$(HOSTILE_ASAN)
+	$(call hostile_sessions,76)
+
+night-hostile: | have-test
+	@$(HOSTILE_ASAN)
+	$(call hostile_sessions,976)
 
 # The real server, killed at seeded moments of a match; and on a disk that fills up.
 .PHONY: test-crash check-crash night-crash

@@ -129,6 +129,18 @@ static void step(carom_client *client, const cm_confirmed_tick *tick)
     }
 }
 
+// A server takes no other inputs: the module is not to see one that it has refused.
+static bool inputs_are_good(const carom_client *client, const cm_tick_input *input)
+{
+    bool good = true;
+    cm_pointer_reason reason;
+    for (uint32_t i = 0; i < input->input_count; i++) {
+        good = good && cm_game_check_input(client->mirror->game, input->inputs[i].bytes, &reason) ==
+                           CM_INPUT_GOOD;
+    }
+    return good;
+}
+
 // Steps at most so many of the ticks that wait, and counts down. False where the connection ended.
 static bool step_waiting(carom_client *client, uint64_t *most)
 {
@@ -140,7 +152,7 @@ static bool step_waiting(carom_client *client, uint64_t *most)
         if (cm_confirmed_read(exact->waiting + exact->used, exact->have - exact->used, &read,
                               &used) != NULL ||
             read.tick.tick != carom_game_tick(client->mirror->game) + 1 ||
-            is_too_early(client, read.tick.tick)) {
+            is_too_early(client, read.tick.tick) || !inputs_are_good(client, &read.tick.input)) {
             client->stats.packets_refused++;
             cm_client_end(client, CAROM_REASON_MALFORMED);
             return false;

@@ -194,6 +194,10 @@ static const uint8_t *known_input(void *context, uint32_t player, uint64_t tick)
 static void take_input(void *context, uint32_t player, uint64_t tick, const uint8_t *bytes)
 {
     cm_predictor *p = context;
+    cm_pointer_reason reason;
+    if (cm_game_check_input(p->game, bytes, &reason) != CM_INPUT_GOOD) {
+        return; // the server takes none such: the module is not to see it
+    }
     // One that is further back than the ring would take the place of a newer one.
     if (p->mirror->exact && tick <= carom_game_tick(p->mirror->game)) {
         return; // confirmed

@@ -574,8 +574,9 @@ static void carry_hidden(cm_predictor *p, carom_body_id own, uint64_t at, uint64
     if (p->started == 0 && ((double)(tick - keyframe) > p->credit || !start(p, own, keyframe))) {
         return;
     }
+    uint64_t last = at > tick ? at : tick; // a view may be of any tick: a clock is not asked
     if (!cm_timeline_restore(p->timeline, at) && cm_predictor_tick(p) < at && p->rate >= p->most &&
-        (double)(tick - cm_predictor_tick(p)) <= p->credit) {
+        (double)(last - cm_predictor_tick(p)) <= p->credit) {
         step_to(p, at);
     }
     cm_game_take_hidden(p->mirror->game, p->game);

@@ -80,9 +80,9 @@ static uint64_t confirmed(const away *a, uint32_t i)
     return carom_game_tick(a->clients[i]->mirror->game);
 }
 
-static void expect_exact(const away *a)
+static void expect_exact(const away *a, uint32_t clients)
 {
-    for (uint32_t i = 0; i < AWAY_CLIENTS; i++) {
+    for (uint32_t i = 0; i < clients; i++) {
         cr_assert_eq(carom_client_get_state(a->clients[i]), CAROM_CLIENT_PLAYING);
         carom_client_stats stats = away_client_stats(a, i);
         cr_expect_eq(stats.desyncs, 0);
@@ -116,7 +116,7 @@ Test(exact, every_client_has_the_servers_world)
         cm_net_partition(a.net, a.ports[2], true);
         predicted += play(&a, 4.0, scratch);
         cr_expect_eq(away_client_stats(&a, 2).comebacks, 1);
-        expect_exact(&a);
+        expect_exact(&a, AWAY_CLIENTS);
         cm_room_stats stats;
         cm_room_stats_get(cm_hosted_room_room(cm_worker_room_at(a.worker, 0)), &stats);
         rewinds += stats.rewinds;
@@ -164,6 +164,39 @@ Test(exact, a_late_view_changes_nothing_confirmed)
     away_free(&a);
 }
 
+static const uint8_t *beyond_all(void *context, uint32_t player, uint64_t tick)
+{
+    static const uint8_t drives[CAROM_INPUT_MAX] = {[4] = 0xc0, 0x7f}; // NaN, as above
+    (void)player;
+    return tick > *(const uint64_t *)context ? NULL : drives;
+}
+
+// The module is not shown what its check_input refuses, whoever relays it.
+Test(exact, a_relayed_input_that_nobody_may_give_is_passed_over)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 11, .exact = true, .lossless = true});
+    away_join(&a, 0);
+    away_join(&a, 1);
+    play(&a, 1.0, NULL);
+    cm_predictor *p = a.clients[0]->predictor;
+    uint64_t tick = cm_predictor_tick(p);
+    uint32_t other = carom_client_player(a.clients[1]);
+    const cm_input_relay told = {
+        .tick = tick, .back = 4, .players = UINT64_C(1) << other, .input_size = 11};
+    bool news;
+    cm_view_header header = {.tick = (uint32_t)tick};
+    header.relay_size = (uint32_t)cm_input_relay_write(&told, beyond_all, &tick, header.relay,
+                                                       sizeof header.relay, &news);
+    cr_assert_eq(cm_predictor_relay(p, &header), CM_PACKET_OK);
+    const uint8_t *input = cm_inbox_input(cm_timeline_inbox(p->timeline), tick, other, tick);
+    const uint8_t *nan = beyond_all(&tick, other, tick);
+    cr_expect(input == NULL || memcmp(input, nan, 6) != 0);
+    play(&a, 1.0, NULL);
+    expect_exact(&a, 2);
+    away_free(&a);
+}
+
 // A client that is off by a bit names the tick and, with the keyframe, body and field; it heals,
 // and plays on. The others notice nothing.
 Test(exact, who_differs_is_healed)
@@ -207,8 +240,9 @@ Test(exact, who_differs_is_healed)
 // was.
 Test(exact, a_lying_server_is_not_followed)
 {
-    static const char *const lies[] = {"a gap", "a tick again", "a world change", "ticks to come"};
-    for (uint32_t lie = 0; lie < 4; lie++) {
+    static const char *const lies[] = {"a gap", "a tick again", "a world change", "ticks to come",
+                                       "an input that nobody may give"};
+    for (uint32_t lie = 0; lie < 5; lie++) {
         away a;
         away_make(&a, &(away_def){.seed = 5 + lie, .exact = true, .lossless = true});
         away_join(&a, 0);
@@ -220,7 +254,10 @@ Test(exact, a_lying_server_is_not_followed)
         carom_reason reason = CAROM_REASON_NONE;
         for (uint32_t i = 0; i < 2000 && reason == CAROM_REASON_NONE; i++) {
             uint64_t tick = lie == 0 ? next + 1 : lie == 1 ? next - 1 : next + i;
-            const cm_confirmed_tick empty = {.tick = tick, .hash = 1};
+            const carom_player_input beyond = {
+                .player = 0, .bytes = {[4] = 0xc0, 0x7f}}; // NaN, behind what was seen
+            cm_confirmed_tick empty = {.tick = tick, .hash = 1, .input = {.inputs = &beyond}};
+            empty.input.input_count = lie == 4;
             uint8_t ticks[64];
             cm_control said = {.type = CM_CONTROL_CONFIRMED,
                                .payload = {ticks, cm_confirmed_write(&empty, ticks, sizeof ticks)}};
