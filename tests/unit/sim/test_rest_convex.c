@@ -73,6 +73,46 @@ Test(rest_convex, ten_hull_cubes_and_ten_cylinders_stand)
     cm_hulls_close(&hulls);
 }
 
+// Goal: a face of three points that wakes has the load of its own points, and of no others. Method:
+// a column of prisms on their triangles falls asleep and a ball wakes it, beside others in whose
+// memory lies other rubbish; the contact of the two at the top is the last of the world, so that
+// behind its points there is nothing but that. (Engine 35: a load read a fourth one.)
+Test(rest_convex, a_face_of_three_points_wakes_by_its_own_load)
+{
+    enum { PRISMS = 4, ASLEEP = 240, AWAKE = 20 };
+    cm_hulls hulls;
+    cm_hulls_open(&hulls);
+    const float x = 0.5f, z = 0.4f, y = 0.2f;
+    const carom_vec3 corners[6] = {{-x, -y, -z}, {x, -y, -z}, {0.0f, -y, z},
+                                   {-x, y, -z},  {x, y, -z},  {0.0f, y, z}};
+    const carom_hull *prism = cm_hulls_add(&hulls, corners, 6);
+    uint64_t hashes[AWAKE];
+    for (uint32_t rubbish = 0; rubbish < 8; rubbish++) {
+        cm_rig rig = open_rig(&hulls, PRISMS + 2);
+        carom_body_id body = {0, 0};
+        rig.rubbish = rubbish;
+        cm_rig_plane(&rig);
+        carom_body_id ball = cm_rig_sphere(&rig, cm_vec(-9.0f, 0.3f, 0.0f), 0.3f);
+        for (uint32_t i = 0; i < PRISMS; i++) {
+            body = add(&rig, hull_shape(prism), cm_vec(0.0f, y + 2.0f * y * (float)i, 0.0f),
+                       cm_quat_identity());
+        }
+        cm_rig_step(&rig, ASLEEP);
+        cr_assert(cm_rig_get(&rig, body).asleep);
+        carom_body_set_pose(rig.world, ball, cm_vec(-0.9f, 0.3f, 0.0f), cm_quat_identity());
+        carom_body_set_velocity(rig.world, ball, cm_vec(2.0f, 0.0f, 0.0f), cm_vec(0, 0, 0));
+        for (uint32_t tick = 0; tick < AWAKE; tick++) {
+            cm_rig_step(&rig, 1);
+            uint64_t hash = carom_world_hash(rig.world);
+            hashes[tick] = rubbish == 0 ? hash : hashes[tick];
+            cr_assert_eq(hash, hashes[tick], "rubbish %u, tick %u", rubbish, tick);
+        }
+        cr_assert_not(cm_rig_get(&rig, body).asleep);
+        cm_rig_close(&rig);
+    }
+    cm_hulls_close(&hulls);
+}
+
 // Rolling without sliding: neither speeds up nor slows down, on a plane and on a box, and the axis
 // stays a radius above the ground.
 Test(rest_convex, cylinders_roll_smoothly)
