@@ -105,6 +105,7 @@ SIM_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS))
 TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/control_text.c wire/crypto.c \
   wire/address.c wire/token.c wire/token_issue.c)
 UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c
+EXACT_SRCS := $(sort $(wildcard tests/exact/*.c))
 HOSTILE_SRCS := $(sort $(wildcard tests/hostile/*.c))
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/unit/record/faulty_vfs.c
 PHYSICS_SRCS := $(sort $(wildcard tests/physics/*.c)) tests/unit/timeout.c
@@ -295,6 +296,9 @@ codec-model: $(OUT)/codec-train
 	$< shared/codec/model.inc
 
 $(OUT)/cluster: $(call obj,$(CLUSTER_SRCS)) $(TESTED_OBJS)
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
+
+$(OUT)/exact: $(call obj,$(EXACT_SRCS)) $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
 
 $(OUT)/hostile: $(call obj,$(HOSTILE_SRCS)) $(TESTED_OBJS)

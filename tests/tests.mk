@@ -123,6 +123,15 @@ check-cluster: $(OUT)/cluster
 night-cluster: $(OUT)/cluster
 	$(OUT)/cluster --ticks 2000 --seeds 81..1000
 
+# Exact sync for 10,000 confirmed ticks of each game, or 1,000,000.
+.PHONY: check-exact night-exact
+exact_games = printf '%s\n' crowd ball race | xargs -P $$(nproc) -I GAME $(OUT)/exact --ticks $(1) GAME
+check-exact: $(OUT)/exact
+	$(call exact_games,10000)
+
+night-exact: $(OUT)/exact
+	$(call exact_games,1000000)
+
 # A hostile server against the SDK: 2,000 changed messages, or 100,000 and 1,000,000 by the sanitizers, some sessions to
 # each process.
 .PHONY: test-hostile check-hostile night-hostile

@@ -70,6 +70,16 @@ bool cm_confirmed_stream_is_due(const cm_confirmed_stream *stream)
     return stream->count > 0 && stream->count * CM_CONFIRMED_RATE >= stream->tick_rate;
 }
 
+bool cm_confirmed_stream_ails(const cm_roster *roster)
+{
+    bool ails = false;
+    for (uint32_t player = 0; player < CAROM_PLAYERS_MAX; player++) {
+        const cm_client *member = roster->members[player];
+        ails = ails || (cm_client_has_joined(member) && member->session.differs != 0);
+    }
+    return ails;
+}
+
 void cm_confirmed_stream_heal(cm_confirmed_stream *stream, const cm_roster *roster,
                               cm_transport *transport, uint64_t tick)
 {

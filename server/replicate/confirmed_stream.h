@@ -37,7 +37,10 @@ void cm_confirmed_stream_send(cm_confirmed_stream *stream, const cm_roster *rost
                               cm_transport *transport);
 // Enough ticks wait for a message.
 bool cm_confirmed_stream_is_due(const cm_confirmed_stream *stream);
-// Those whose world differs are to be welcomed again, in a new epoch.
+// True if a client has said that its world differs.
+bool cm_confirmed_stream_ails(const cm_roster *roster);
+// Those whose world differs are to be welcomed again, in a new epoch; in this tick, since they are
+// sent no tick until then, and name what differs at the keyframe's.
 void cm_confirmed_stream_heal(cm_confirmed_stream *stream, const cm_roster *roster,
                               cm_transport *transport, uint64_t tick);
 

@@ -242,6 +242,15 @@ static bool is_due(const cm_publisher *p, const cm_room *room, const cm_client *
            (!p->confirmed.is_on || client->session.join_tick <= cm_room_confirmed(room));
 }
 
+// A welcome of the tick may be encoded. Not where the recording has encoded the world in it, but
+// for a second time in a row: at one tick a second and a keyframe a second it does so in each.
+static bool may_welcome(cm_publisher *p, const cm_room *room, uint64_t tick)
+{
+    bool is_put_off = cm_room_has_encoded(room) && p->put_off_tick + 1 != tick;
+    p->put_off_tick = is_put_off ? tick : p->put_off_tick;
+    return !is_put_off && cm_welcomes_may_begin(&p->welcomes, tick, p->terms.tick_rate);
+}
+
 // Returns the players (bits) who cannot be served, and why.
 static uint64_t send_welcomes(cm_publisher *p, cm_room *room, const cm_roster *roster,
                               carom_reason *reason)
@@ -249,15 +258,9 @@ static uint64_t send_welcomes(cm_publisher *p, cm_room *room, const cm_roster *r
     uint64_t failed = 0;
     uint32_t count = 0;
     cm_welcome_world world = {.stream = NULL};
-    // The recording has encoded the world in this tick. Never twice in a row: at one tick a second
-    // and a keyframe a second it does so in each.
-    bool is_put_off = cm_room_has_encoded(room) && p->put_off_tick + 1 != p->snapshot.tick;
-    p->put_off_tick = is_put_off ? p->snapshot.tick : p->put_off_tick;
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         cm_client *client = roster->members[i];
-        if (!is_due(p, room, client) ||
-            (count == 0 && (is_put_off || !cm_welcomes_may_begin(&p->welcomes, p->snapshot.tick,
-                                                                 p->terms.tick_rate)))) {
+        if (!is_due(p, room, client) || (count == 0 && !may_welcome(p, room, p->snapshot.tick))) {
             continue;
         }
         if (count == 0) {
@@ -398,7 +401,9 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     uint64_t tick = cm_room_tick(room);
     bool views = view_due(p, tick), joining = false, joined = false;
     if (p->confirmed.is_on) {
-        cm_confirmed_stream_heal(&p->confirmed, roster, p->def.transport, tick);
+        if (cm_confirmed_stream_ails(roster) && may_welcome(p, room, tick)) {
+            cm_confirmed_stream_heal(&p->confirmed, roster, p->def.transport, tick);
+        }
         // Spectators, who predict nothing, have them as others have views.
         if (cm_confirmed_stream_is_due(&p->confirmed) || (p->def.spectators && views)) {
             cm_confirmed_stream_send(&p->confirmed, roster, p->def.transport);
