@@ -59,7 +59,6 @@ static bool run(const char *game, uint64_t seed, uint64_t ticks)
     low = is_below(game, "ticks taken back", r.taken_back, 1) || low;
     low = is_below(game, "divergences healed", r.healed, r.planted) || low;
     low = is_below(game, "divergences named", r.named, (3 * r.planted + 3) / 4) || low;
-    low = is_below(game, "bodies named", r.named_first, r.planted / 4) || low;
     return !low;
 }
 
