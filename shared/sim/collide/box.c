@@ -16,6 +16,8 @@
 #include "shared/sim/collide/box_axes.h"
 #include "shared/sim/collide/narrow.h"
 
+#define BESIDE 0.001f // m, by which edges' closest points may miss the lines' distance
+
 // A clipped face's points, four at most, to the manifold.
 static void take_face(const cm_shape_transform *pa, const cm_shape_transform *pb,
                       cm_box_clipped *face, cm_manifold *manifold)
@@ -41,7 +43,7 @@ static void take_face(const cm_shape_transform *pa, const cm_shape_transform *pb
 
 // One point halfway between the closest points of two edges.
 static void collide_edges(const cm_shape *a, const cm_shape_transform *pa, const cm_shape *b,
-                          const cm_shape_transform *pb, const cm_box_choice *choice,
+                          const cm_shape_transform *pb, const cm_box_choice *choice, bool apart,
                           cm_manifold *manifold)
 {
     const carom_vec3 *ca = &pa->rotation.x, *cb = &pb->rotation.x;
@@ -70,32 +72,60 @@ static void collide_edges(const cm_shape *a, const cm_shape_transform *pa, const
     t = cm_clamp(t, -b->size[choice->edge_b], b->size[choice->edge_b]);
     p = cm_mul_add(p, s, u);
     q = cm_mul_add(q, t, v);
+    // Corners rather than edges where the closest points lie beyond them.
+    carom_vec3 d = cm_sub(q, p);
+    float distance = cm_length(d), separation = choice->edge_separation;
+    if (apart && distance > separation + BESIDE) {
+        n = cm_scale(1.0f / distance, d);
+        separation = distance;
+    }
     manifold->normal = n;
-    cm_manifold_add(manifold, cm_scale(0.5f, cm_add(p, q)), a_to_b, choice->edge_separation,
-                    feature);
+    cm_manifold_add(manifold, cm_scale(0.5f, cm_add(p, q)), a_to_b, separation, feature);
+}
+
+// Returns true if a face that comes near has its nearest corner elsewhere than over the other face,
+// so that edges come first.
+static bool misses(const cm_box_choice *choice, float swing, float thickness,
+                   const cm_box_clipped *face)
+{
+    if (!(swing > CM_SWINGS * thickness) || choice->edge_a == 3 || !(choice->separation > 0.0f) ||
+        !(choice->edge_separation > 0.0f)) {
+        return false;
+    }
+    float lowest = __builtin_inff();
+    for (uint32_t i = 0; i < face->count; i++) {
+        lowest = cm_min(lowest, face->points[i].separation);
+    }
+    return face->count == 0 || (choice->edge_separation > choice->separation &&
+                                lowest > choice->edge_separation + CM_SPECULATIVE_MARGIN);
 }
 
 uint32_t cm_collide_boxes(const cm_shape *a, const cm_shape_transform *transform_a,
                           const cm_shape *b, const cm_shape_transform *transform_b,
-                          const cm_box_choice *choice, cm_box_clipped *face, cm_manifold *manifold)
+                          const cm_box_choice *choice, float swing, cm_box_clipped *face,
+                          cm_manifold *manifold)
 {
     manifold->point_count = 0;
-    if (face != NULL) {
+    bool beside =
+        face != NULL &&
+        misses(choice, swing, cm_min(transform_a->inner_radius, transform_b->inner_radius), face);
+    if (face != NULL && !beside) {
         take_face(transform_a, transform_b, face, manifold);
     }
     // Overlapping boxes always touch somewhere: where clipping left nothing, their edges do.
     bool missed = manifold->point_count == 0 && choice->edge_a < 3 && choice->separation <= 0.0f;
-    if (face == NULL || missed) {
-        collide_edges(a, transform_a, b, transform_b, choice, manifold);
+    if (face == NULL || missed || beside) {
+        collide_edges(a, transform_a, b, transform_b, choice, beside, manifold);
     }
     return manifold->point_count;
 }
 
 uint32_t cm_collide_box_box(const cm_shape *a, const cm_shape_transform *transform_a,
                             const cm_shape *b, const cm_shape_transform *transform_b, float margin,
-                            cm_manifold *manifold)
+                            float swing, cm_manifold *manifold)
 {
     const cm_box_pairs pair = {.margin = {margin}};
+    const cm_box_pairs faces = {.margin = {margin + CM_SWING_OF_POINTS * swing}};
     cm_box_choice choice;
     cm_box_clipped face;
     cm_box_axes_1(transform_a, a, transform_b, b, &pair, &choice);
@@ -104,10 +134,10 @@ uint32_t cm_collide_box_box(const cm_shape *a, const cm_shape_transform *transfo
         manifold->normal = cm_fixed_direction();
         return 0;
     }
-    bool edges = cm_box_edges_win(&choice, 0.0f);
+    bool edges = cm_box_edges_win(&choice, swing);
     if (!edges) {
-        cm_box_faces_1(transform_a, a, transform_b, b, &pair, &choice.face, 1, &face);
+        cm_box_faces_1(transform_a, a, transform_b, b, &faces, &choice.face, 1, &face);
     }
-    return cm_collide_boxes(a, transform_a, b, transform_b, &choice, edges ? NULL : &face,
+    return cm_collide_boxes(a, transform_a, b, transform_b, &choice, swing, edges ? NULL : &face,
                             manifold);
 }

@@ -69,9 +69,11 @@ typedef struct cm_box_lanes {
 
 const cm_box_lanes *cm_box_lanes_of(const carom_world *world);
 
-// Two boxes that are not apart; `face` as clipped, or NULL where their edges win.
+// Two boxes that are not apart; `face` as clipped, or NULL where their edges win. `swing` as in
+// cm_box_edges_win.
 uint32_t cm_collide_boxes(const cm_shape *a, const cm_shape_transform *transform_a,
                           const cm_shape *b, const cm_shape_transform *transform_b,
-                          const cm_box_choice *choice, cm_box_clipped *face, cm_manifold *manifold);
+                          const cm_box_choice *choice, float swing, cm_box_clipped *face,
+                          cm_manifold *manifold);
 
 #endif

@@ -45,4 +45,10 @@ uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat 
 uint32_t cm_collide_at(const cm_shape *a, const cm_shape_transform *transform_a, const cm_shape *b,
                        const cm_shape_transform *transform_b, float margin, cm_manifold *manifold);
 
+// The same of bodies that turn: `swing` is how much further than the margin what is not nearest may
+// come within the tick, by the turns that they have and those that a blow gives, m.
+uint32_t cm_collide_turning(const cm_shape *a, const cm_shape_transform *transform_a,
+                            const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                            float swing, cm_manifold *manifold);
+
 #endif

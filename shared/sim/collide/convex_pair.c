@@ -22,8 +22,9 @@ static uint32_t collide_plane_first(const cm_shape *plane,
 
 uint32_t cm_collide_convex(const cm_shape *a, const cm_shape_transform *transform_a,
                            const cm_shape *b, const cm_shape_transform *transform_b, float margin,
-                           cm_manifold *manifold)
+                           float swing, cm_manifold *manifold)
 {
+    (void)swing;
     if (a->type == CAROM_SHAPE_PLANE) {
         return collide_plane_first(a, transform_a, b, transform_b, margin, manifold);
     }

@@ -4,13 +4,13 @@
 #include "shared/sim/collide/narrow.h"
 
 typedef uint32_t collide_case(const cm_shape *, const cm_shape_transform *, const cm_shape *,
-                              const cm_shape_transform *, float, cm_manifold *);
+                              const cm_shape_transform *, float, float, cm_manifold *);
 
 static uint32_t collide_never(const cm_shape *a, const cm_shape_transform *transform_a,
                               const cm_shape *b, const cm_shape_transform *transform_b,
-                              float margin, cm_manifold *manifold)
+                              float margin, float swing, cm_manifold *manifold)
 {
-    (void)a, (void)transform_a, (void)b, (void)transform_b, (void)margin;
+    (void)a, (void)transform_a, (void)b, (void)transform_b, (void)margin, (void)swing;
     manifold->normal = cm_fixed_direction();
     return 0;
 }
@@ -30,14 +30,16 @@ static collide_case *const cases[TYPES][TYPES] = {
     {NULL, NULL, NULL, NULL, NULL, cm_collide_convex},
 };
 
-uint32_t cm_collide_at(const cm_shape *a, const cm_shape_transform *transform_a, const cm_shape *b,
-                       const cm_shape_transform *transform_b, float margin, cm_manifold *manifold)
+uint32_t cm_collide_turning(const cm_shape *a, const cm_shape_transform *transform_a,
+                            const cm_shape *b, const cm_shape_transform *transform_b, float margin,
+                            float swing, cm_manifold *manifold)
 {
     manifold->point_count = 0;
     if (a->type <= b->type) {
-        return cases[a->type][b->type](a, transform_a, b, transform_b, margin, manifold);
+        return cases[a->type][b->type](a, transform_a, b, transform_b, margin, swing, manifold);
     }
-    uint32_t count = cases[b->type][a->type](b, transform_b, a, transform_a, margin, manifold);
+    uint32_t count =
+        cases[b->type][a->type](b, transform_b, a, transform_a, margin, swing, manifold);
     manifold->normal = cm_neg(manifold->normal);
     for (uint32_t i = 0; i < count; i++) {
         carom_vec3 anchor = manifold->points[i].anchor_a;
@@ -45,6 +47,12 @@ uint32_t cm_collide_at(const cm_shape *a, const cm_shape_transform *transform_a,
         manifold->points[i].anchor_b = anchor;
     }
     return count;
+}
+
+uint32_t cm_collide_at(const cm_shape *a, const cm_shape_transform *transform_a, const cm_shape *b,
+                       const cm_shape_transform *transform_b, float margin, cm_manifold *manifold)
+{
+    return cm_collide_turning(a, transform_a, b, transform_b, margin, 0.0f, manifold);
 }
 
 uint32_t cm_collide_shapes(const cm_shape *a, carom_vec3 position_a, carom_quat orientation_a,

@@ -64,7 +64,7 @@ static void collide_corners(const cm_shape *a, const cm_shape_transform *transfo
 
 uint32_t cm_collide_plane(const cm_shape *a, const cm_shape_transform *transform_a,
                           const cm_shape *b, const cm_shape_transform *transform_b, float margin,
-                          cm_manifold *manifold)
+                          float swing, cm_manifold *manifold)
 {
     half_space h = half_space_of(b, transform_b, transform_a->position);
     carom_vec3 a_to_b = cm_sub(transform_b->position, transform_a->position);
@@ -79,7 +79,7 @@ uint32_t cm_collide_plane(const cm_shape *a, const cm_shape_transform *transform
         float along = capsule ? (i ? a->size[1] : -a->size[1]) : 0.0f;
         carom_vec3 end = cm_scale(along, transform_a->rotation.y);
         float separation = h.height + cm_dot(h.normal, end) - a->size[0];
-        if (separation <= margin) {
+        if (separation <= margin + (capsule ? swing : 0.0f)) {
             add_point(manifold, &h, cm_mul_add(end, -a->size[0], h.normal), a_to_b, separation, i);
         }
     }

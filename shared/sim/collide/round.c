@@ -2,9 +2,10 @@
 // each.
 //
 // One point at the segments' closest points; two where capsules lie side by side, so that a capsule
-// rests on another without rocking. Closest points of segments after C. Ericson, "Real-Time
-// Collision Detection", 2005, 5.1.9. Features: 0 for the single point, 1 and 2 for the ends of a
-// side-by-side overlap along a's axis. All points are relative to a's position.
+// rests on another without rocking, or where they turn, or may be turned, so that an end comes
+// within the tick. Closest points of segments after C. Ericson, "Real-Time Collision Detection",
+// 2005, 5.1.9. Features: 0 for the single point, 1 and 2 for the ends of a side-by-side overlap
+// along a's axis, or a's ends, 3 and 4 for b's. All points are relative to a's position.
 #include "shared/sim/collide/narrow.h"
 
 #define PARALLEL_SIN_SQUARED 0.0025f // about 3 degrees
@@ -95,9 +96,33 @@ static void add_side_by_side(const segment *a, const segment *b, carom_vec3 a_to
     }
 }
 
+// Ends that may come within the margin along the normal, b's against a and a's against b.
+static void add_ends_of(const segment *own, const segment *other, float s, bool second,
+                        carom_vec3 a_to_b, float margin, cm_manifold *manifold)
+{
+    carom_vec3 out = second ? cm_neg(manifold->normal) : manifold->normal;
+    float length = cm_dot(own->half, own->half), squared = cm_dot(other->half, other->half);
+    for (uint32_t i = 0; i < 2 && manifold->point_count < CM_MANIFOLD_MAX; i++) {
+        float at = i ? 1.0f : -1.0f, way = (at - s) * (at - s) * length;
+        carom_vec3 p = cm_mul_add(own->center, at, own->half);
+        float u = cm_dot(cm_sub(p, other->center), other->half);
+        u = squared > SHORT ? cm_clamp(u / squared, -1.0f, 1.0f) : 0.0f;
+        carom_vec3 d = cm_sub(cm_mul_add(other->center, u, other->half), p);
+        float distance = cm_length(d), along = cm_dot(d, out);
+        if (way < CM_SAME_END * own->radius * own->radius || !(along > CM_FACING * distance)) {
+            continue;
+        }
+        float gap = (distance - own->radius - other->radius) * distance / along;
+        if (gap <= margin) {
+            carom_vec3 point = cm_mul_add(p, own->radius + 0.5f * gap, out);
+            cm_manifold_add(manifold, point, a_to_b, gap, (second ? 3u : 1u) + i);
+        }
+    }
+}
+
 uint32_t cm_collide_round(const cm_shape *a, const cm_shape_transform *transform_a,
                           const cm_shape *b, const cm_shape_transform *transform_b, float margin,
-                          cm_manifold *manifold)
+                          float swing, cm_manifold *manifold)
 {
     segment sa = segment_of(a, transform_a, transform_a->position);
     segment sb = segment_of(b, transform_b, transform_a->position);
@@ -116,6 +141,10 @@ uint32_t cm_collide_round(const cm_shape *a, const cm_shape_transform *transform
     if (manifold->point_count == 0) {
         carom_vec3 point = cm_mul_add(p, sa.radius + 0.5f * separation, manifold->normal);
         cm_manifold_add(manifold, point, a_to_b, separation, 0);
+        if (swing > CM_SWINGS * cm_min(sa.radius, sb.radius)) {
+            add_ends_of(&sa, &sb, s, false, a_to_b, margin + swing, manifold);
+            add_ends_of(&sb, &sa, t, true, a_to_b, margin + swing, manifold);
+        }
     }
     return manifold->point_count;
 }

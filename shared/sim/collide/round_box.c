@@ -4,7 +4,8 @@
 // box is convex and piecewise quadratic along it. A capsule along a face gets two points, where its
 // segment enters and leaves the face's column, so that it rests. With the core inside the box the
 // face of the least depth pushes it out (ties: lowest axis, positive side). Features: 0 for a
-// single point, 1 and 2 for the segment's ends.
+// single point, 1 and 2 for the segment's ends. Where bodies turn fast, or a blow may turn them,
+// ends that come within the tick get points besides.
 #include "shared/sim/collide/narrow.h"
 
 #define SHORT      1.0e-6f
@@ -180,7 +181,33 @@ static void collide_deep(const core *c, const frame *f, float margin, cm_manifol
     }
 }
 
-static uint32_t collide_core(const core *c, const frame *f, float margin, cm_manifold *manifold)
+// Ends that may come within the margin along the normal d: as far as the plane there is that faces
+// them.
+static void add_core_ends(const core *c, const frame *f, float t, const float d[3], float margin,
+                          cm_manifold *manifold)
+{
+    for (uint32_t end = 0; end < 2; end++) {
+        float at = (float)end, way = 0.0f, squared = 0.0f, along = 0.0f;
+        for (uint32_t i = 0; i < 3; i++) {
+            float e = excess(c->start[i] + at * c->along[i], c->half[i]);
+            squared += e * e;
+            along += e * d[i];
+            way += c->along[i] * c->along[i];
+        }
+        way *= (at - t) * (at - t);
+        float distance = cm_sqrt(squared);
+        if (way < CM_SAME_END * c->radius * c->radius || !(along > CM_FACING * distance)) {
+            continue;
+        }
+        float gap = (distance - c->radius) * distance / along;
+        if (gap <= margin) {
+            add_core_point(c, f, at, d, gap + c->radius, 1u + end, manifold);
+        }
+    }
+}
+
+static uint32_t collide_core(const core *c, const frame *f, float margin, float swing,
+                             cm_manifold *manifold)
 {
     float t = closest_parameter(c), d[3], squared = 0.0f;
     for (uint32_t i = 0; i < 3; i++) {
@@ -194,7 +221,7 @@ static uint32_t collide_core(const core *c, const frame *f, float margin, cm_man
         return 0;
     }
     if (distance < SHORT) {
-        collide_deep(c, f, margin, manifold);
+        collide_deep(c, f, margin + swing, manifold);
         return manifold->point_count;
     }
     for (uint32_t i = 0; i < 3; i++) {
@@ -202,7 +229,7 @@ static uint32_t collide_core(const core *c, const frame *f, float margin, cm_man
     }
     for (uint32_t i = 0; i < 3; i++) {
         if (cm_abs(d[i]) > FACE_COS) {
-            collide_face(c, f, i, d[i] > 0.0f ? 1.0f : -1.0f, margin, manifold);
+            collide_face(c, f, i, d[i] > 0.0f ? 1.0f : -1.0f, margin + swing, manifold);
         }
     }
     // Beside the face: its points miss the closest one.
@@ -216,25 +243,29 @@ static uint32_t collide_core(const core *c, const frame *f, float margin, cm_man
     if (manifold->point_count == 0) {
         set_normal(f, d, manifold);
         add_core_point(c, f, t, d, distance, 0, manifold);
+        if (swing > CM_SWINGS * c->radius) {
+            add_core_ends(c, f, t, d, margin + swing, manifold);
+        }
     }
     return manifold->point_count;
 }
 
 uint32_t cm_collide_capsule_box(const cm_shape *a, const cm_shape_transform *transform_a,
                                 const cm_shape *b, const cm_shape_transform *transform_b,
-                                float margin, cm_manifold *manifold)
+                                float margin, float swing, cm_manifold *manifold)
 {
     core c = core_of(a, transform_a, b, transform_b);
     frame f = {transform_b, cm_sub(transform_b->position, transform_a->position)};
-    return collide_core(&c, &f, margin, manifold);
+    return collide_core(&c, &f, margin, swing, manifold);
 }
 
 // A core of no length: the slope is zero, the column one point; nothing else differs.
 uint32_t cm_collide_sphere_box(const cm_shape *a, const cm_shape_transform *transform_a,
                                const cm_shape *b, const cm_shape_transform *transform_b,
-                               float margin, cm_manifold *manifold)
+                               float margin, float swing, cm_manifold *manifold)
 {
+    (void)swing;
     core c = core_of(a, transform_a, b, transform_b);
     frame f = {transform_b, cm_sub(transform_b->position, transform_a->position)};
-    return collide_core(&c, &f, margin, manifold);
+    return collide_core(&c, &f, margin, 0.0f, manifold);
 }

@@ -30,6 +30,7 @@
 #define cm_collide_round             cm_collide_round_8
 #define cm_collide_shapes            cm_collide_shapes_8
 #define cm_collide_sphere_box        cm_collide_sphere_box_8
+#define cm_collide_turning           cm_collide_turning_8
 #define cm_collide_woken             cm_collide_woken_8
 #define cm_core_make                 cm_core_make_8
 #define cm_core_support              cm_core_support_8

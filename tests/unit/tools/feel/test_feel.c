@@ -36,7 +36,7 @@ Test(feel, bots_play_the_games)
     cm_feel_figures f = feeling("race", "asym", 1, 2);
     cr_expect_gt(f.others_p99_mm, 10.0, "%.1f mm", f.others_p99_mm);
     cr_expect_gt(f.errors, 50);
-    f = feeling("ball", "r60", 1, 1);
+    f = feeling("ball", "r60", 2, 1);
     cr_expect_gt(f.others_p99_mm, 1.0, "%.1f mm", f.others_p99_mm);
     cr_expect_gt(f.shared_p99_mm, 1.0, "%.1f mm", f.shared_p99_mm);
 }
@@ -108,7 +108,7 @@ Test(feel, views_tell_the_truth)
         cm_feel_options options = {.config = &config,
                                    .game = cm_feel_game_find("pushball"),
                                    .path = cm_feel_path_find("r200"),
-                                   .seed = 1,
+                                   .seed = 2,
                                    .seconds = 20,
                                    .sync_inputs = i == 1};
         cr_assert_eq(cm_feel_measure(&options, &truth, error, sizeof error), CAROM_OK, "%s", error);
