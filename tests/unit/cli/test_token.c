@@ -62,8 +62,9 @@ Test(token_command, reads_what_it_issued)
     cr_expect_not_null(strstr(result.out, "\"client_id\":\"18446744073709551615\",\"key_id\":5,"));
     cr_expect_not_null(strstr(result.out, "\"expired\":false"));
     cr_expect_not_null(strstr(result.out, "\"servers\":[\"127.0.0.1:7777\",\"10.0.0.1:1\"]"));
-    cr_expect_not_null(strstr(result.out, "\"address\":\"10.0.0.9\",\"room\":\"arena\",\"name\":"
-                                          "\"Ann\",\"user_data\":\"00ff\""));
+    cr_expect_not_null(strstr(result.out,
+                              "\"address\":\"10.0.0.9\",\"room\":\"arena\",\"name\":\"Ann\","
+                              "\"spectates\":false,\"user_data\":\"00ff\""));
     token[40] = token[40] == 'A' ? 'B' : 'A'; // still of the alphabet, whatever the key was
     run("token inspect --key %s/key -- %s", token);
     cr_expect_eq(result.status, 2);
