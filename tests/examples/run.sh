@@ -126,7 +126,7 @@ check $? "the Python example issues a token"
 "$carom" token inspect --key "$dir/keys" "$token" >"$dir/out.txt" 2>&1
 status=$?
 check "$status" "token inspect reads it: $(cat "$dir/out.txt")"
-grep -q '"client_id":"42".*"expired":false.*"'"$address"'".*"name":"Petra","user_data":"00ff"' "$dir/out.txt"
+grep -q '"client_id":"42".*"expired":false.*"'"$address"'".*"name":"Petra","spectates":false,"user_data":"00ff"' "$dir/out.txt"
 status=$?
 check "$status" "token inspect says what it was made of: $(cat "$dir/out.txt")"
 plays "01_connect with a token of Python's" "$token" "$out/examples/01_connect"
