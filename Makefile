@@ -84,7 +84,7 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 SERVER_LIBS = $(shell pkg-config --libs $(PKGS) $(PART_PKGS) 2>/dev/null)
 
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers -Wno-psabi
 CPPFLAGS_OWN = -I. -Ishared/include -Iclient-sdk/include -I$(GEN) -D_GNU_SOURCE $(PKG_CFLAGS)
 COMPILE = $(CC) -std=c17 $(OPT_$(BUILD)) $(WARN) -fvisibility=hidden -fPIC -pthread $(CPPFLAGS_OWN) $(CPPFLAGS) \
   $(CFLAGS) $(DETERMINISM) $(BREAK_DETERMINISM)

@@ -7,10 +7,7 @@
 // it costs in a lane of eight, so that it is worth it for two trees and less. Typical: a bridge of
 // 21 hinges.
 
-// Functions of eights are inlined, so that how they would be passed is all the same. To the end of
-// the file, where the compiler would warn.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
+// Functions of eights are inlined, so that how they would be passed is all the same (-Wno-psabi).
 typedef float eight __attribute__((vector_size(32)));
 
 CM_LANES_INLINE eight eight_load(const float *from)
