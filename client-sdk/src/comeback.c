@@ -51,8 +51,13 @@ void cm_client_apply_ticket(carom_client *client, const cm_control *welcome)
     }
 }
 
+// The server may have let in by it, unheard: a farewell would give the slot up for good.
 static void back_off(carom_client *client)
 {
+    if (client->second != NULL) {
+        cm_transport_close(client->second, CM_CONNECTION_ONLY, CAROM_REASON_NONE,
+                           CM_CLOSE_SILENTLY);
+    }
     cm_client_drop_second(client);
     client->retry_us = client->now_us + 1000ull * client->backoff_ms;
     client->backoff_ms =

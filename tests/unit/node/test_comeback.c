@@ -124,6 +124,30 @@ Test(comeback, a_busy_server_that_answers_is_waited_for)
     away_free(&w);
 }
 
+// The server let in by a second link, and none of it arrived: that link is given up, which takes
+// the slot from nobody. What the client says on it still arrives.
+Test(comeback, a_link_that_is_given_up_leaves_no_room)
+{
+    away w;
+    away_make(&w, &(away_def){.seed = 8, .grace_ms = 15000, .lossless = true});
+    away_join(&w, 0);
+    away_join(&w, 1);
+    uint32_t player = carom_client_player(w.clients[1]);
+    cm_net_partition(w.net, w.ports[1], true);
+    for (uint32_t i = 0; i < 1000 && away_logged(&w, "player came back") == 0; i++) {
+        away_step(&w);
+    }
+    cm_net_link_port_down(w.net, cm_net_last_port(w.net), &(cm_link_def){.loss = 1.0f});
+    away_run(&w, 5.0);
+    cr_expect_eq(away_logged(&w, "player left"), 0);
+    cr_expect_eq(away_logged(&w, "player came back"), 2);
+    cr_assert_eq(carom_client_get_state(w.clients[1]), CAROM_CLIENT_PLAYING, "%s",
+                 carom_reason_text(carom_client_get_reason(w.clients[1])));
+    cr_expect_eq(carom_client_player(w.clients[1]), player);
+    cr_expect_eq(away_client_stats(&w, 1).comebacks, 1);
+    away_free(&w);
+}
+
 // Everybody is told who is there, with name and own body, and who is away.
 Test(comeback, a_roster_tells_who_is_there_and_who_is_away)
 {
