@@ -9,6 +9,7 @@
 #include "server/cli/cli.h"
 #include "server/cli/match_list.h"
 #include "server/cli/match_live.h"
+#include "server/cli/match_stream.h"
 #include "server/record/replay/match_change.h"
 #include "server/record/replay/match_diff.h"
 #include "server/record/format/sign_key.h"
@@ -250,9 +251,16 @@ static struct {
     char name[24];
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"match info", info},     {"match list", cm_match_list}, {"match prune", cm_match_prune},
-    {"match diff", diff},     {"match extract", extract},    {"match erase-player", erase_player},
-    {"match keygen", keygen}, {"match backup", extract},
+    {"match info", info},
+    {"match list", cm_match_list},
+    {"match prune", cm_match_prune},
+    {"match diff", diff},
+    {"match extract", extract},
+    {"match erase-player", erase_player},
+    {"match keygen", keygen},
+    {"match backup", extract},
+    {"match stream", cm_match_stream},
+    {"match verify", cm_match_verify},
 };
 
 static int run_command(int argc, char **argv)
@@ -264,8 +272,8 @@ static int run_command(int argc, char **argv)
         }
     }
     return cm_cli_usage(
-        "match: expected info, list, prune, diff, extract, backup, erase-player or keygen, "
-        "see 'carom help match'");
+        "match: expected info, list, prune, diff, extract, backup, erase-player, keygen, stream "
+        "or verify, see 'carom help match'");
 }
 
 // clang-format off
@@ -281,6 +289,8 @@ const cm_command cm_match_command = {
     "       carom match backup FILE --out NEW [--admin SOCKET]\n"
     "       carom match erase-player FILE --client-id NUMBER [--db FILE]\n"
     "       carom match keygen --out FILE\n"
+    "       carom match stream FILE --out DIR [--sign-key FILE]\n"
+    "       carom match verify DIR [--pubkey FILE] [--module FILE.so]\n"
     "\n"
     "info prints what a match file holds: scene, module, versions, players, ticks, how it ended;\n"
     "of a match that runs its server is asked, by admin.sock beside the file or --admin;\n"
@@ -298,6 +308,10 @@ const cm_command cm_match_command = {
     "addresses. erase-player overwrites those of one client in the file. Both still verify; what a\n"
     "module was given (user data, messages) is part of the simulation and stays.\n"
     "keygen makes a key that signs recordings (serve --sign-key FILE): the secret in FILE, mode 0600,\n"
-    "and its public half in FILE.pub and on stdout (replay --verify --pubkey FILE.pub).\n",
+    "and its public half in FILE.pub and on stdout (replay --verify --pubkey FILE.pub).\n"
+    "stream makes the chunks that viewers fetch, DIR/ID/index.json and DIR/ID/EPOCH/N.chunk (PROTOCOL.md\n"
+    "11); the bytes before zstd are those that its server gave, signed where --sign-key is its key.\n"
+    "verify takes a folder of chunks in order, checks chain and signatures, runs every tick again and\n"
+    "names the chunk where something differs (status 1). 'authentic': all signed by --pubkey.\n",
     NULL};
 // clang-format on

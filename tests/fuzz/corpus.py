@@ -53,6 +53,7 @@ def seeds():
         "handshake": handshake,
         "control": control,
         "confirmed": confirmed(),
+        "chunk": [bytes.fromhex(vectors("chunk.json")["body"])],
         "token": [spoken["token"].encode(), spoken["token_2"].encode()] + plains + addresses + [b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
         "commands": [bytes([0, 3, 0x80, 0, 0, 9, 0, 0, 0, 0]) + c for c in commands()],
         "packets": packets,

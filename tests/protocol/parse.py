@@ -5,6 +5,7 @@ Written from proto/PROTOCOL.md alone, not from the C code, and with nothing but 
 library: where the two agree, the document says all that a second implementation needs. The numbers
 in comments are its sections. Exit status 0: every vector reads as recorded; 1: one does not.
 """
+import hashlib
 import json
 import math
 import pathlib
@@ -584,6 +585,36 @@ def confirmed_ticks(data):
     return ticks
 
 
+def read_chunk(data):
+    """The body of a chunk of a match's stream (section 11)."""
+    head, at = take(data, 0, 80)
+    magic, form, end, zero, match, first, number, count = struct.unpack_from("<4sHBBQQII", head)
+    if magic != b"CRMC" or form != 1 or end > 4 or zero != 0:
+        raise Refused("no chunk")
+    chunk = {"end": end, "match": match, "first": first, "number": number, "before": head[32:64].hex()}
+    parts = []
+    for size in struct.unpack_from("<4I", head, 64):
+        part, at = take(data, at, size)
+        parts.append(part)
+    if at != len(data):
+        raise Refused("left over")
+    texts, inside = [], 1
+    for _ in range(2 * parts[0][0] if parts[0] else 0):
+        text, inside = take(parts[0], inside + 1, parts[0][inside])
+        texts.append(text.decode("ascii"))
+    chunk["meta"] = dict(zip(texts[::2], texts[1::2]))
+    if parts[0]:
+        size, inside = take(parts[0], inside, 4)
+        chunk["scene"], inside = take(parts[0], inside, struct.unpack("<I", size)[0])
+    chunk["keyframe"] = parts[1]
+    chunk["personal"] = [(*struct.unpack_from("<QQ", parts[2], at), parts[2][at + 16 : at + 48].hex())
+                         for at in range(0, len(parts[2]), 48)]
+    chunk["ticks"] = confirmed_ticks(parts[3])
+    if len(chunk["ticks"]) != count or chunk["ticks"][0][0] != first:
+        raise Refused("ticks")
+    return chunk
+
+
 def read_control(data, from_client):
     if len(data) > (2048 if from_client else 8 << 20):
         raise Refused("size")
@@ -741,10 +772,24 @@ def test_control(vectors):
             expect(where, f"accepted ({reason})", 0, v["accepted"])
 
 
+def test_chunk(told):
+    body, head = bytes.fromhex(told["body"]), bytes.fromhex(told["file_head"])
+    chunk = read_chunk(body)
+    expect("chunk", "hash", hashlib.blake2b(body, digest_size=32).hexdigest(), told["hash"])
+    expect("chunk", "file", (head[:8], len(head), any(head[8:])), (b"CAROMCH1", 72, True))
+    expect("chunk", "place", (chunk["match"], chunk["first"], chunk["number"], chunk["end"]), (0xC0FFEE0000000001, 1200, 10, 2))
+    expect("chunk", "before", chunk["before"][:8], "09080700")
+    expect("chunk", "head", (chunk["meta"], chunk["scene"]), ({"match_id": "c0ffee0000000001", "module": ""}, b"scene"))
+    expect("chunk", "keyframe", chunk["keyframe"], b"state")
+    expect("chunk", "personal", chunk["personal"], [(1201, 1001, "05" + "00" * 31)])
+    expect("chunk", "ticks", [tick[:3] for tick in chunk["ticks"]], [[1200, 0x1122334455667788, 1], [1201, 2, 0], [1202, 3, 0]])
+    expect("chunk", "inputs", [told[1][:6] for told in chunk["ticks"][2][4]], ["010203", "000000"])
+
+
 def main():
     folder = pathlib.Path(__file__).parent / "vectors"
     for name, test in (("inputs", test_inputs), ("messages", test_messages), ("views", test_views), ("states", test_states),
-                       ("relays", test_relays), ("control", test_control)):
+                       ("relays", test_relays), ("control", test_control), ("chunk", test_chunk)):
         with open(folder / f"{name}.json", encoding="utf-8") as file:
             test(json.load(file))
     with open(folder / "secure.json", encoding="utf-8") as file:

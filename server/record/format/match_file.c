@@ -489,6 +489,16 @@ static carom_result read_last(cm_match_file *file, uint8_t chain[CM_CHAIN_BYTES]
     return result;
 }
 
+carom_result cm_match_last(cm_match_file *file, uint64_t *tick, cm_match_end *end,
+                           cm_match_error *error)
+{
+    uint8_t chain[CM_CHAIN_BYTES];
+    carom_result result = read_last(file, chain, error);
+    *tick = file->info.ticks;
+    *end = file->info.end;
+    return result;
+}
+
 static carom_result open_file(const char *path, bool read, cm_match_file **out,
                               cm_match_error *error)
 {

@@ -63,6 +63,10 @@ void cm_match_info_get(const cm_match_file *file, cm_match_info *info);
 // The scene, owned by the file. NULL only where another engine recorded it and this one refuses it.
 const cm_scene *cm_match_scene(const cm_match_file *file);
 
+// The last committed tick and how the match ended, as they stand now.
+carom_result cm_match_last(cm_match_file *file, uint64_t *tick, cm_match_end *end,
+                           cm_match_error *error);
+
 // Ticks in order from the first (info.gap_to: that one is a state, and its joins say who is there).
 // Valid until the next call. CAROM_ERROR_NOT_FOUND at the end.
 carom_result cm_match_next(cm_match_file *file, cm_recorded_tick *tick, cm_match_error *error);
