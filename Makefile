@@ -104,8 +104,8 @@ SIM_SRCS := $(filter shared/base/% shared/sim/%,$(SHARED_SRCS))
 # What a backend needs to issue tokens, and nothing else.
 TOKEN_SRCS := $(addprefix shared/,base/assert.c base/result.c base/utf8.c wire/control_text.c wire/crypto.c \
   wire/address.c wire/token.c wire/token_issue.c)
-UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c
-EXACT_SRCS := $(sort $(wildcard tests/exact/*.c))
+UNIT_SRCS := $(shell find tests/unit -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/fuzz/random_world.c tests/cluster/matches.c
+EXACT_SRCS := $(sort $(wildcard tests/exact/*.c)) tests/cluster/matches.c
 HOSTILE_SRCS := $(sort $(wildcard tests/hostile/*.c))
 CLUSTER_SRCS := $(shell find tests/cluster -name '*.c' 2>/dev/null | LC_ALL=C sort) tests/unit/record/faulty_vfs.c
 PHYSICS_SRCS := $(sort $(wildcard tests/physics/*.c)) tests/unit/timeout.c

@@ -336,7 +336,7 @@ static void replay(cluster *c, bool keep)
         if (keep) {
             printf("cluster: recordings in %s\n", c->servers[i].directory);
         } else {
-            cluster_remove_directory(c->servers[i].directory);
+            matches_remove(c->servers[i].directory);
         }
     }
 }

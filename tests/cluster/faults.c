@@ -178,16 +178,13 @@ static void note_death(cluster *c, uint32_t number)
 static void die(cluster *c, uint32_t number, uint64_t now)
 {
     cluster_server *server = &c->servers[number];
-    char old[256], command[600];
+    char old[MATCHES_DIRECTORY];
     uint64_t matches[CLUSTER_ROOMS] = {0};
     cm_store *store = server->store;
     snprintf(old, sizeof old, "%s", server->directory);
-    if (!cluster_make_store(c, server)) {
-        return;
-    }
-    snprintf(command, sizeof command, "cp %s/* %s", old, server->directory);
-    if (system(command) != 0) {
+    if (!matches_copy(old, server->directory, &server->store)) {
         cluster_fail(c->result, "crash: nothing to copy");
+        return;
     }
     for (uint32_t i = 0; i < CLUSTER_ROOMS; i++) {
         if (c->rooms[i].server == number) {
@@ -198,7 +195,7 @@ static void die(cluster *c, uint32_t number, uint64_t now)
     cm_worker_destroy(server->worker);
     server->worker = NULL;
     cm_store_destroy(store);
-    cluster_remove_directory(old);
+    matches_remove(old);
     for (uint32_t i = 0; i < CLUSTER_ROOMS; i++) {
         if (matches[i] != 0) {
             read_match(c, i, matches[i]);

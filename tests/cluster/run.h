@@ -9,6 +9,7 @@
 #include "shared/net/net.h"
 #include "shared/wire/token.h"
 #include "tests/cluster/cluster.h"
+#include "tests/cluster/matches.h"
 #include "tests/cluster/told.h"
 
 #define CLUSTER_PORT     9400u // of the first worker, the others after it
@@ -68,7 +69,7 @@ typedef struct cluster_server {
     struct cluster *cluster;
     cm_worker *worker; // NULL: it died, and the next one has not started
     cm_store *store;
-    char directory[256];
+    char directory[MATCHES_DIRECTORY];
     cm_live_match *live[CLUSTER_ROOMS]; // that its rooms went on with
     cm_room_directory elsewhere;
     uint64_t steps;
@@ -105,9 +106,6 @@ typedef struct cluster {
 // servers.c
 bool cluster_make_servers(cluster *c);
 void cluster_free_servers(cluster *c);
-// A folder for recordings, and a store in it.
-bool cluster_make_store(cluster *c, cluster_server *server);
-void cluster_remove_directory(const char *directory);
 // Its next life: with new matches, or those that `live` are.
 bool cluster_start_worker(cluster *c, uint32_t server);
 void cluster_server_turn(cluster *c, uint32_t server, uint64_t now);

@@ -1,10 +1,8 @@
 // The workers of a host, and what the process over them does: each is told of the others' rooms and
 // of the tokens that were used there.
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shared/scene/scene_json.h"
 #include "tests/cluster/run.h"
@@ -38,38 +36,6 @@ cm_hosted_room *cluster_hosted(const cluster *c, uint32_t room)
 }
 
 // Making -----------------------------------------------------------------------------------
-
-bool cluster_make_store(cluster *c, cluster_server *server)
-{
-    const char *temporary = getenv("TMPDIR");
-    snprintf(server->directory, sizeof server->directory, "%s/cluster.XXXXXX",
-             temporary != NULL ? temporary : P_tmpdir);
-    server->store = NULL;
-    if (mkdtemp(server->directory) == NULL) {
-        cluster_fail(c->result, "no directory for the recordings");
-        return false;
-    }
-    cm_store_def store = {.directory = server->directory, .queue_max = 64u << 20};
-    if (cm_store_create(&store, &server->store) != CAROM_OK) {
-        cluster_fail(c->result, "no store");
-    }
-    return server->store != NULL;
-}
-
-void cluster_remove_directory(const char *directory)
-{
-    DIR *files = opendir(directory);
-    const struct dirent *entry;
-    while (files != NULL && (entry = readdir(files)) != NULL) {
-        char name[600];
-        snprintf(name, sizeof name, "%s/%s", directory, entry->d_name);
-        unlink(name);
-    }
-    if (files != NULL) {
-        closedir(files);
-        rmdir(directory);
-    }
-}
 
 static uint64_t unix_s(const cluster *c)
 {
@@ -194,7 +160,11 @@ bool cluster_make_servers(cluster *c)
     cm_used_tokens_init(&c->used, key);
     for (uint32_t i = 0; i < CLUSTER_WORKERS; i++) {
         c->servers[i].cluster = c;
-        if (!cluster_make_store(c, &c->servers[i]) || !cluster_start_worker(c, i)) {
+        if (!matches_make(c->servers[i].directory, &c->servers[i].store)) {
+            cluster_fail(c->result, "no store");
+            return false;
+        }
+        if (!cluster_start_worker(c, i)) {
             return false;
         }
     }

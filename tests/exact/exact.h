@@ -18,7 +18,7 @@ typedef struct exact_result {
     uint64_t rewinds, rewound_ticks; // of the room
     uint64_t client_rewinds, client_steps;
     uint64_t contacts; // touching pairs, over the room's ticks
-    uint64_t joins, leaves, comebacks, resumes, taken_back, losses;
+    uint64_t joins, refused, leaves, comebacks, resumes, taken_back;
     // Planted: healed, by a body and its field (not where the module has put all to their places
     // meanwhile), by the very body (not one with a smaller slot that it has touched since).
     uint64_t planted, healed, named, named_first, healed_ms_max;

@@ -37,13 +37,13 @@ static bool run(const char *game, uint64_t seed, uint64_t ticks)
     printf("exact: %s, seed %" PRIu64 ": %" PRIu64 " ticks confirmed by clients, %" PRIu64
            " of the room; %" PRIu64 " corrections of clients, %" PRIu64
            " rewinds of the room (%" PRIu64 " ticks), %" PRIu64 " contacts, %" PRIu64
-           " joins, %" PRIu64 " leaves, %" PRIu64 " comebacks, %" PRIu64 " resumes (%" PRIu64
-           " ticks taken back), %" PRIu64 " divergences planted, %" PRIu64
-           " healed after at most %" PRIu64 " ms, %" PRIu64 " named, %" PRIu64
-           " by the body itself\n",
+           " joins (%" PRIu64 " times the room was full), %" PRIu64 " leaves, %" PRIu64
+           " comebacks, %" PRIu64 " resumes (%" PRIu64 " ticks taken back), %" PRIu64
+           " divergences planted, %" PRIu64 " healed after at most %" PRIu64 " ms, %" PRIu64
+           " named, %" PRIu64 " by the body itself\n",
            game, seed, r.confirmed, r.room_ticks, r.client_rewinds, r.rewinds, r.rewound_ticks,
-           r.contacts, r.joins, r.leaves, r.comebacks, r.resumes, r.taken_back, r.planted, r.healed,
-           r.healed_ms_max, r.named, r.named_first);
+           r.contacts, r.joins, r.refused, r.leaves, r.comebacks, r.resumes, r.taken_back,
+           r.planted, r.healed, r.healed_ms_max, r.named, r.named_first);
     if (r.what[0] != '\0') {
         printf("exact: %s: FAILED: %s\n", game, r.what);
         return false;

@@ -2,11 +2,9 @@
 #include "tests/unit/node/away.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/unit/node/rig.h"
 
@@ -55,20 +53,6 @@ static void open_worker(away *a)
     }
 }
 
-static void make_directory(away *a)
-{
-    const char *temporary = getenv("TMPDIR");
-    snprintf(a->directory, sizeof a->directory, "%s/away.XXXXXX",
-             temporary != NULL ? temporary : P_tmpdir);
-    cr_assert_not_null(mkdtemp(a->directory));
-}
-
-static void open_store(away *a)
-{
-    cm_store_def def = {.directory = a->directory, .queue_max = 64u << 20};
-    cr_assert_eq(cm_store_create(&def, &a->store), CAROM_OK);
-}
-
 static void set_config(away *a)
 {
     cm_config_default(&a->config);
@@ -107,29 +91,13 @@ void away_make(away *a, const away_def *def)
     cm_net_random(NULL, a->keys.keys[0].secret, sizeof a->keys.keys[0].secret);
     cm_net_random(NULL, a->ticket_key.secret, sizeof a->ticket_key.secret);
     if (def->record) {
-        make_directory(a);
-        open_store(a);
+        cr_assert(matches_make(a->directory, &a->store));
     }
     a->client_def = carom_default_client_def();
     a->client_def.random = cm_net_random;
     a->client_def.predict_cost_ns = 1000;
     a->client_def.module = def->module;
     open_worker(a);
-}
-
-static void remove_recordings(const away *a)
-{
-    DIR *directory = opendir(a->directory);
-    const struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        char name[sizeof a->directory + sizeof entry->d_name + 1];
-        snprintf(name, sizeof name, "%s/%s", a->directory, entry->d_name);
-        unlink(name);
-    }
-    if (directory != NULL) {
-        closedir(directory);
-        rmdir(a->directory);
-    }
 }
 
 void away_free(away *a)
@@ -142,7 +110,7 @@ void away_free(away *a)
         if (a->store != NULL) {
             cm_store_destroy(a->store);
         }
-        remove_recordings(a);
+        matches_remove(a->directory);
     }
     cm_used_tokens_free(&a->used);
     cm_live_match_free(a->live);
@@ -161,21 +129,18 @@ void away_restart(away *a)
 void away_crash(away *a)
 {
     away old = *a;
-    char path[128], command[512];
+    char path[2 * MATCHES_DIRECTORY];
     cm_match_error error = {""};
-    snprintf(path, sizeof path, "%s",
-             cm_store_path(a->store, cm_hosted_room_match(cm_worker_room_at(a->worker, 0))));
-    make_directory(a);
-    snprintf(command, sizeof command, "cp %s %s-wal %s", path, path, a->directory);
-    cr_assert_eq(system(command), 0);
+    const char *match = strrchr(
+        cm_store_path(a->store, cm_hosted_room_match(cm_worker_room_at(a->worker, 0))), '/');
+    cr_assert(matches_copy(old.directory, a->directory, &a->store));
+    snprintf(path, sizeof path, "%s%s", a->directory, match);
     cm_worker_destroy(a->worker);
     a->worker = NULL;
-    cm_store_destroy(a->store);
-    remove_recordings(&old);
+    cm_store_destroy(old.store);
+    matches_remove(old.directory);
     cm_live_match_free(a->live);
-    open_store(a);
-    snprintf(command, sizeof command, "%s/%s", a->directory, strrchr(path, '/') + 1);
-    cr_assert_eq(cm_live_match_read(command, a->def.module, &a->live, &error), CAROM_OK, "%s",
+    cr_assert_eq(cm_live_match_read(path, a->def.module, &a->live, &error), CAROM_OK, "%s",
                  error.message);
     open_worker(a);
 }

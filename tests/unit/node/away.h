@@ -9,6 +9,7 @@
 #include "server/node/worker.h"
 #include "server/record/format/match_file.h"
 #include "shared/net/net.h"
+#include "tests/cluster/matches.h"
 
 #define AWAY_PORT    9400u
 #define AWAY_CLIENTS 4u
@@ -36,7 +37,7 @@ typedef struct away {
     cm_config config;
     carom_token_keys keys;
     carom_token_key ticket_key;
-    char directory[64];
+    char directory[MATCHES_DIRECTORY];
     cm_store *store;
     cm_worker *worker;
     cm_used_tokens used;         // over the lives of workers
