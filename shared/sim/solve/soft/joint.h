@@ -100,6 +100,8 @@ typedef struct cm_soft_single {
     cm_soft_lanes bias_limit; // m/s or rad/s, most that the rate may ask for
     cm_soft_lanes limit;      // 1: error must not go below 0
     cm_soft_lanes lasting;    // 1: the relax pass does as the solve pass
+    // Of hinges: the error is side (angle - from).
+    cm_soft_lanes side, from;
 } cm_soft_single;
 
 // A joint's pose of this substep, as its lane writes it.
@@ -121,6 +123,14 @@ typedef struct cm_soft_limb {
 
 #define CM_LIMB_FLOATS 48u
 _Static_assert(sizeof(cm_soft_limb) == CM_LIMB_FLOATS * sizeof(float), "gathered by its floats");
+
+// The way in which a group's rows are made. In the last two all lanes are of the type: the last
+// three rows hold a point along the world's axes, and those before them only turn.
+typedef enum cm_soft_form {
+    CM_FORM_ANY,   // joint by joint, of any type
+    CM_FORM_BALL,  // without motor and spring
+    CM_FORM_HINGE, // without spring
+} cm_soft_form;
 
 // Joints of any type. In a lane with fewer single rows than the group these are the last ones.
 typedef struct cm_soft_rows {
@@ -150,6 +160,8 @@ typedef struct cm_soft_rows {
     uint32_t locked; // some lane's body has locked axes; only then the next three count
     uint32_t made;   // 1: its block rows are those of the present poses
     uint32_t turns;  // 1: some inertia is not alike about all axes
+    uint32_t form;   // cm_soft_form
+    uint32_t pad2[7];
     cm_soft_lanes free_a[3], free_b[3];                // inverse masses along the world's axes
     cm_soft_lanes locks;                               // 1: this lane's; 2: some of them are turns
     uint8_t place[CM_JOINT_GROUP_ROWS][CM_SOFT_LANES]; // of the impulse in the state

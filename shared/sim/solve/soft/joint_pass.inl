@@ -297,15 +297,22 @@ static inline quat free_turn(const cm_soft_rows *g, uint32_t at, quat turn)
                   cm_lanes_select(bound, zero, turn.z), cm_lanes_select(bound, one, turn.w)};
 }
 
-// The poses of this substep, as the types take them.
-static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
+// Arms of this substep; inertias turn with the bodies.
+static inline arms row_arms(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
 {
-    const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     arms r = reach(soft, &g->who, &g->ends, at);
     if (g->turns) {
         turn_inertias(g->start_inertia_a, at, free_turn(g, at, r.turn_a), g->m.inertia_a);
         turn_inertias(g->start_inertia_b, at, free_turn(g, at, r.turn_b), g->m.inertia_b);
     }
+    return r;
+}
+
+// The poses of this substep, as the types take them.
+static inline void row_pose(const cm_soft *soft, cm_soft_rows *g, uint32_t at)
+{
+    const uint32_t index[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    arms r = row_arms(soft, g, at);
     quat a = multiply(r.turn_a, load_quat(g->start_frame.a, at));
     quat b = multiply(r.turn_b, load_quat(g->start_frame.b, at));
     quat turn = multiply((quat){-a.x, -a.y, -a.z, a.w}, b);
@@ -435,10 +442,20 @@ static inline void turn_bodies(cm_soft_rows *g, uint32_t first, uint32_t at)
     }
 }
 
+#include "shared/sim/solve/soft/row_form.inl"
+
 // The rows of the present poses, from row `first` on.
 static inline void make_rows(const cm_soft *soft, cm_soft_rows *g, uint32_t first)
 {
     cm_soft_made made;
+    g->made = 1;
+    if (g->form != CM_FORM_ANY) {
+        for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
+            make_form(soft, g, first, at);
+            turn_bodies(g, first, at);
+        }
+        return;
+    }
     for (uint32_t at = 0; lanes_go_on(g, at); at += CM_LANES) {
         row_pose(soft, g, at);
     }
@@ -447,7 +464,6 @@ static inline void make_rows(const cm_soft *soft, cm_soft_rows *g, uint32_t firs
         turn_rows(made, g, first, at);
         turn_bodies(g, first, at);
     }
-    g->made = 1;
 }
 
 static inline void row_warm_lanes(cm_soft *soft, cm_soft_rows *g, uint32_t at)

@@ -89,6 +89,42 @@ static void pack_locks(const cm_soft *soft, cm_soft_rows *g)
     }
 }
 
+// The form that all used lanes of a group have.
+static cm_soft_form form_of(const cm_joint *state, const cm_soft_members *who)
+{
+    cm_soft_form form = CM_FORM_ANY;
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES && who->slot[lane] != CM_NONE; lane++) {
+        const cm_joint *joint = &state[who->slot[lane]];
+        bool springs = cm_joint_has_spring(joint), drives = (joint->flags & CM_JOINT_MOTOR) != 0;
+        cm_soft_form own = CM_FORM_ANY;
+        if (joint->type == CAROM_JOINT_BALL && !springs && !drives) {
+            own = CM_FORM_BALL;
+        } else if (joint->type == CAROM_JOINT_HINGE && !springs) {
+            own = CM_FORM_HINGE;
+        }
+        if (own == CM_FORM_ANY || (lane > 0 && own != form)) {
+            return CM_FORM_ANY;
+        }
+        form = own;
+    }
+    return form;
+}
+
+// Packs what is constant of the rows of a lane that are made in lanes.
+static void pack_form(cm_soft_rows *g, const cm_joint_row *rows, uint32_t lane)
+{
+    uint32_t skipped = g->singles - g->lane_singles[lane], points = g->singles + g->block - 3;
+    for (uint32_t i = 0; i < g->lane_singles[lane]; i++) {
+        cm_soft_single *to = &g->single[skipped + i];
+        to->side[lane] = rows[i].angular_b.x;
+        to->from[lane] = -rows[i].angular_b.x * rows[i].error;
+        to->velocity[lane] = rows[i].velocity;
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        g->rows[points + k].linear[k][lane] = 1.0f;
+    }
+}
+
 // Counts the group's rows, and puts what of them is constant in its place.
 static void pack_group(const cm_soft *soft, cm_soft_rows *g)
 {
@@ -112,6 +148,7 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
         g->block = block > g->block ? block : g->block;
     }
     g->turns = cm_soft_members_turn(soft, &g->who);
+    g->form = form_of(state, &g->who);
     pack_locks(soft, g);
     memset(g->rows, 0, (g->singles + g->block) * sizeof g->rows[0]);
     memset(g->single, 0, g->singles * sizeof g->single[0]);
@@ -120,6 +157,9 @@ static void pack_group(const cm_soft *soft, cm_soft_rows *g)
         cm_soft_pack_ends(joint, false, lane, &g->ends);
         put_quat(g->body_frame.a, lane, joint->frame_a);
         put_quat(g->body_frame.b, lane, joint->frame_b);
+        if (g->form != CM_FORM_ANY) {
+            pack_form(g, rows[lane], lane);
+        }
         for (uint32_t i = 0; i < g->lane_rows[lane]; i++) {
             uint32_t at = g->singles - g->lane_singles[lane] + i;
             g->place[at][lane] = rows[lane][i].place;

@@ -185,8 +185,9 @@ static inline cm_f clamp_single(cm_soft_row *row, cm_soft_single *g, uint32_t at
     return cm_lanes_abs(side - active);
 }
 
-static inline void clamp_group(cm_soft *soft, cm_soft_rows *g, cm_soft_rows *tree, uint32_t at,
-                               bool relax, bool last)
+// Its first `count` rows.
+static inline void clamp_group(cm_soft *soft, cm_soft_rows *g, cm_soft_rows *tree, uint32_t count,
+                               uint32_t at, bool relax, bool last)
 {
     cm_f zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_f changed = cm_lanes_load(tree->changed + at);
@@ -197,7 +198,7 @@ static inline void clamp_group(cm_soft *soft, cm_soft_rows *g, cm_soft_rows *tre
     speeds s;
     masses m = row_masses(g, at);
     gather_members(soft, &g->who, at, &s);
-    for (uint32_t i = 0; i < g->singles + g->block; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         cm_soft_row *row = &g->rows[i];
         cm_f now = cm_lanes_load(row->impulse + at);
         leaving l = {of.whole, zero, zero};
@@ -243,9 +244,14 @@ static bool clamp_tree(cm_soft *soft, cm_soft_rows *tree, bool relax, uint32_t r
         }
     }
     step_back(soft, tree);
+    bool whole = true; // of all lanes: then single rows alone may change
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+        whole &= tree->step[lane] >= 1.0f;
+    }
     for (uint32_t i = 0; i < tree->who.steps; i++) {
-        for (uint32_t at = 0; lanes_go_on(tree, at); at += CM_LANES) {
-            clamp_group(soft, &tree[i], tree, at, relax, round + 2 > TREE_ROUNDS);
+        uint32_t count = tree[i].singles + (whole ? 0 : tree[i].block);
+        for (uint32_t at = 0; count > 0 && lanes_go_on(tree, at); at += CM_LANES) {
+            clamp_group(soft, &tree[i], tree, count, at, relax, round + 2 > TREE_ROUNDS);
         }
     }
     for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {

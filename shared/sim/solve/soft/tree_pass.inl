@@ -9,18 +9,18 @@
 // within their bounds (tree_bounds.inl). Typical: 13 times 10 groups.
 
 // Single rows before the first that is in the equations of some lane are left out. Balls and hinges
-// without more have code of their own, in which counts are constants.
+// have code of their own, in which linear parts, and mostly counts, are constants.
 #define FOR_BLOCK(f, soft, g, ...)                                                                 \
     do {                                                                                           \
-        if ((g)->from < (g)->singles) {                                                            \
-            f(soft, g, __VA_ARGS__, (g)->singles - (g)->from,                                      \
-              (g)->singles - (g)->from + (g)->block);                                              \
-        } else if ((g)->block == 5) {                                                              \
-            f(soft, g, __VA_ARGS__, 0, 5);                                                         \
-        } else if ((g)->block == 3) {                                                              \
-            f(soft, g, __VA_ARGS__, 0, 3);                                                         \
+        uint32_t singles = (g)->singles - (g)->from;                                               \
+        if ((g)->form == CM_FORM_ANY) {                                                            \
+            f(soft, g, __VA_ARGS__, singles, singles + (g)->block, false);                         \
+        } else if ((g)->form == CM_FORM_BALL) {                                                    \
+            f(soft, g, __VA_ARGS__, 0, 3, true);                                                   \
+        } else if (singles == 0) {                                                                 \
+            f(soft, g, __VA_ARGS__, 0, 5, true);                                                   \
         } else {                                                                                   \
-            f(soft, g, __VA_ARGS__, 0, (g)->block);                                                \
+            f(soft, g, __VA_ARGS__, singles, singles + 5, true);                                   \
         }                                                                                          \
     } while (0)
 
@@ -37,15 +37,73 @@ static inline void limb_load(const cm_soft *soft, const uint32_t *who, limb_answ
     cm_lanes_gather(limbs + 16, CM_LIMB_FLOATS, who, o->w + 16);
 }
 
-static inline void limb_answer(const limb_answers *o, cm_fvec l, cm_fvec a, cm_f out[6])
+// The linear part of a row: along an axis of the world, none, or any.
+enum { ALONG_X, ALONG_Z = 2, ALONG_NONE, ALONG_ANY };
+
+// Row i of `count`: the last three of a ball or hinge hold its point, the others turn.
+CM_LANES_INLINE uint32_t along_of(bool pointed, uint32_t i, uint32_t count)
 {
+    return !pointed ? ALONG_ANY : i + 3 < count ? ALONG_NONE : ALONG_X + i + 3 - count;
+}
+
+// A row as its child and as its parent have it: the linear part of the parent is the opposite.
+typedef struct tree_row {
+    uint32_t along;
+    cm_f sign;      // of what is along an axis
+    cm_fvec linear; // of what is along any
+    cm_fvec child, parent;
+} tree_row;
+
+CM_LANES_INLINE tree_row tree_row_of(const cm_soft_row *g, uint32_t at, uint32_t along,
+                                     cm_mask turned, cm_f sign)
+{
+    cm_fvec a = cm_fvec_load(g->angular_a, at), b = cm_fvec_load(g->angular_b, at);
+    tree_row r = {.along = along, .sign = sign};
+    if (along == ALONG_ANY) {
+        r.linear = cm_fvec_scale(sign, cm_fvec_load(g->linear, at));
+    }
+    r.child = choose(turned, a, b);
+    r.parent = choose(turned, b, a);
+    return r;
+}
+
+// The row's end at the child, and at the parent.
+typedef struct limb_end {
+    uint32_t along;
+    cm_f sign;
+    cm_fvec linear, angular;
+} limb_end;
+
+CM_LANES_INLINE limb_end child_end(const tree_row *r)
+{
+    return (limb_end){r->along, r->sign, r->linear, r->child};
+}
+
+CM_LANES_INLINE limb_end parent_end(const tree_row *r)
+{
+    cm_f minus = cm_lanes_set(-1.0f);
+    return (limb_end){r->along, minus * r->sign, cm_fvec_scale(minus, r->linear), r->parent};
+}
+
+CM_LANES_INLINE void limb_answer(const limb_answers *o, const limb_end *of, cm_f out[6])
+{
+    static const uint8_t symmetric[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     const cm_f *m = o->w, *b = m + 6, *c = m + 15;
-    out[0] = m[0] * l.x + m[1] * l.y + m[2] * l.z + (b[0] * a.x + b[1] * a.y + b[2] * a.z);
-    out[1] = m[1] * l.x + m[3] * l.y + m[4] * l.z + (b[3] * a.x + b[4] * a.y + b[5] * a.z);
-    out[2] = m[2] * l.x + m[4] * l.y + m[5] * l.z + (b[6] * a.x + b[7] * a.y + b[8] * a.z);
-    out[3] = b[0] * l.x + b[3] * l.y + b[6] * l.z + (c[0] * a.x + c[1] * a.y + c[2] * a.z);
-    out[4] = b[1] * l.x + b[4] * l.y + b[7] * l.z + (c[1] * a.x + c[3] * a.y + c[4] * a.z);
-    out[5] = b[2] * l.x + b[5] * l.y + b[8] * l.z + (c[2] * a.x + c[4] * a.y + c[5] * a.z);
+    cm_fvec l = of->linear, a = of->angular;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint8_t *s = symmetric[i];
+        cm_f linear = b[3 * i] * a.x + b[3 * i + 1] * a.y + b[3 * i + 2] * a.z;
+        cm_f angular = c[s[0]] * a.x + c[s[1]] * a.y + c[s[2]] * a.z;
+        if (of->along == ALONG_ANY) {
+            linear = m[s[0]] * l.x + m[s[1]] * l.y + m[s[2]] * l.z + linear;
+            angular = b[i] * l.x + b[3 + i] * l.y + b[6 + i] * l.z + angular;
+        } else if (of->along != ALONG_NONE) {
+            linear = m[s[of->along]] * of->sign + linear;
+            angular = b[3 * of->along + i] * of->sign + angular;
+        }
+        out[i] = linear;
+        out[3 + i] = angular;
+    }
 }
 
 // Takes share h h^T away.
@@ -64,18 +122,6 @@ static inline void limb_yield(limb_answers *o, const cm_f h[6], cm_f share)
     }
 }
 
-// A row as its child and as its parent have it: the linear part of the parent is the opposite.
-typedef struct tree_row {
-    cm_fvec linear, child, parent;
-} tree_row;
-
-static inline tree_row tree_row_of(const cm_soft_row *g, uint32_t at, cm_mask turned, cm_f sign)
-{
-    cm_fvec a = cm_fvec_load(g->angular_a, at), b = cm_fvec_load(g->angular_b, at);
-    return (tree_row){cm_fvec_scale(sign, cm_fvec_load(g->linear, at)), choose(turned, a, b),
-                      choose(turned, b, a)};
-}
-
 static inline cm_mask turned_lanes(const cm_soft_rows *g, uint32_t at, cm_f *sign)
 {
     *sign = LOAD(sign);
@@ -83,15 +129,29 @@ static inline cm_mask turned_lanes(const cm_soft_rows *g, uint32_t at, cm_f *sig
 }
 
 // J x of a limb whose six are x.
-static inline cm_f row_of(cm_fvec l, cm_fvec a, const cm_f x[6])
+CM_LANES_INLINE cm_f row_of(const limb_end *of, const cm_f x[6])
 {
-    return cm_fvec_dot(l, (cm_fvec){x[0], x[1], x[2]}) +
-           cm_fvec_dot(a, (cm_fvec){x[3], x[4], x[5]});
+    cm_f angular = cm_fvec_dot(of->angular, (cm_fvec){x[3], x[4], x[5]});
+    if (of->along == ALONG_ANY) {
+        return cm_fvec_dot(of->linear, (cm_fvec){x[0], x[1], x[2]}) + angular;
+    }
+    return of->along == ALONG_NONE ? angular : of->sign * x[of->along] + angular;
+}
+
+// The way that the joint's bodies alone give, as row_coupling.
+CM_LANES_INLINE cm_f row_alone(const masses *m, const cm_soft_row *row, uint32_t at, uint32_t along)
+{
+    if (along == ALONG_ANY) {
+        return row_coupling(m, row, row, at);
+    }
+    cm_f a = cm_fvec_dot(cm_fvec_load(row->angular_a, at), cm_fvec_load(row->turn_a, at));
+    cm_f b = cm_fvec_dot(cm_fvec_load(row->angular_b, at), cm_fvec_load(row->turn_b, at));
+    return along == ALONG_NONE ? a + b : m->ma + m->mb + a + b;
 }
 
 // K = L D L^T of the joint's rows; a pivot that vanishes (rows that say the same) lets its row go.
 CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, uint32_t singles,
-                                 uint32_t count)
+                                 uint32_t count, bool pointed)
 {
     cm_f sign, zero = cm_lanes_set(0.0f), one = cm_lanes_set(1.0f);
     cm_mask turned = turned_lanes(g, at, &sign);
@@ -105,25 +165,28 @@ CM_LANES_INLINE void tree_factor(cm_soft *soft, cm_soft_rows *g, uint32_t at, ui
     cm_f inverse_pivot[CM_JOINT_GROUP_ROWS];
     limb_load(soft, g->child + at, &child);
     limb_load(soft, g->parent + at, &parent);
+    CM_LANES_UNROLL(5)
     for (uint32_t i = 0, row = 0; i < count; row += i, i++) {
         cm_f own[6];
-        tree_row r = tree_row_of(&row_of_g[i], at, turned, sign);
-        cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), r.linear);
+        uint32_t along = along_of(pointed, i, count);
+        tree_row r = tree_row_of(&row_of_g[i], at, along, turned, sign);
+        limb_end to_child = child_end(&r), to_parent = parent_end(&r);
         rows[i] = r;
-        limb_answer(&child, r.linear, r.child, own);
-        limb_answer(&parent, back, r.parent, h[i]);
-        cm_f diagonal = row_of(r.linear, r.child, own) + row_of(back, r.parent, h[i]);
-        cm_f alone = row_coupling(&m, &row_of_g[i], &row_of_g[i], at);
+        limb_answer(&child, &to_child, own);
+        limb_answer(&parent, &to_parent, h[i]);
+        cm_f diagonal = row_of(&to_child, own) + row_of(&to_parent, h[i]);
+        cm_f alone = row_alone(&m, &row_of_g[i], at, along);
         diagonal = diagonal + LOAD(give) * alone;
         if (i < singles) {
             diagonal = diagonal + cm_lanes_load(single[i].yield + at);
         }
         cm_f raw[6];
         memcpy(raw, h[i], sizeof raw);
+        CM_LANES_UNROLL(5)
         for (uint32_t k = 0, from = 0; k < i; from += k, k++) {
-            cm_fvec back_k = cm_fvec_scale(cm_lanes_set(-1.0f), rows[k].linear);
-            cm_f sum =
-                row_of(rows[k].linear, rows[k].child, own) + row_of(back_k, rows[k].parent, raw);
+            rows[k].along = along_of(pointed, k, count);
+            limb_end child_k = child_end(&rows[k]), parent_k = parent_end(&rows[k]);
+            cm_f sum = row_of(&child_k, own) + row_of(&parent_k, raw);
             for (uint32_t n = 0; n < k; n++) {
                 sum = sum - l[row + n] * pivot[n] * l[from + n];
             }
@@ -164,7 +227,7 @@ static inline cm_f single_wants(const cm_soft_row *row, const cm_soft_single *g,
 // The speed at which the joint's ends part, less what the joints below take: right = (L D)^-1 of
 // that.
 CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax,
-                                    uint32_t round, uint32_t singles, uint32_t count)
+                                    uint32_t round, uint32_t singles, uint32_t count, bool pointed)
 {
     const cm_softness *ball = &soft->joints->ball;
     float *speeds_of = soft->joints->limbs[0].speed;
@@ -181,11 +244,12 @@ CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at,
     const cm_soft_lanes *pivots = g->inverse_pivot + g->from;
     const cm_soft_lanes(*reach)[6] = (const cm_soft_lanes(*)[6])(g->reach + g->from);
     cm_soft_lanes *rights = g->right + g->from;
+    CM_LANES_UNROLL(5)
     for (uint32_t i = 0, row = 0; i < count; row += i, i++) {
         const cm_soft_row *r = &row_of_g[i];
-        tree_row of = tree_row_of(r, at, turned, sign);
-        cm_fvec back = cm_fvec_scale(cm_lanes_set(-1.0f), of.linear);
-        x[i] = row_of(of.linear, of.child, child) + row_of(back, of.parent, parent);
+        tree_row of = tree_row_of(r, at, along_of(pointed, i, count), turned, sign);
+        limb_end to_child = child_end(&of), to_parent = parent_end(&of);
+        x[i] = row_of(&to_child, child) + row_of(&to_parent, parent);
         if (i < singles) {
             x[i] = x[i] + single_wants(r, &single[i], at, relax);
         } else if (!relax) {
@@ -207,9 +271,26 @@ CM_LANES_INLINE void tree_eliminate(cm_soft *soft, cm_soft_rows *g, uint32_t at,
     cm_lanes_scatter(speeds_of, CM_LIMB_FLOATS, g->parent + at, parent);
 }
 
+// As row_apply.
+CM_LANES_INLINE void tree_apply(const cm_soft_row *row, uint32_t at, uint32_t along,
+                                const masses *m, cm_f impulse, speeds *s)
+{
+    if (along == ALONG_ANY) {
+        row_apply(row, at, m, impulse, s);
+        return;
+    }
+    if (along != ALONG_NONE) {
+        cm_f *a = &s->va.x, *b = &s->vb.x;
+        a[along] = a[along] - m->ma * impulse;
+        b[along] = b[along] + m->mb * impulse;
+    }
+    s->wa = cm_fvec_add(s->wa, cm_fvec_scale(impulse, cm_fvec_load(row->turn_a, at)));
+    s->wb = cm_fvec_add(s->wb, cm_fvec_scale(impulse, cm_fvec_load(row->turn_b, at)));
+}
+
 // The joint's unknowns, from those above; and what they do.
 CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at, bool relax,
-                                     uint32_t round, uint32_t singles, uint32_t count)
+                                     uint32_t round, uint32_t singles, uint32_t count, bool pointed)
 {
     float *pushes = soft->joints->limbs[0].push;
     cm_f sign, child[8], parent[8], x[CM_JOINT_GROUP_ROWS];
@@ -237,13 +318,19 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
             x[i] = x[i] - LOAD(factor[k * (k - 1) / 2 + i]) * x[k];
         }
     }
+    CM_LANES_UNROLL(5)
     for (uint32_t i = 0; i < count; i++) {
         cm_soft_row *row = &row_of_g[i];
-        tree_row of = tree_row_of(row, at, turned, sign);
+        uint32_t along = along_of(pointed, i, count);
+        tree_row of = tree_row_of(row, at, along, turned, sign);
         cm_f change = -x[i];
-        child[0] = child[0] + of.linear.x * x[i], parent[0] = parent[0] - of.linear.x * x[i];
-        child[1] = child[1] + of.linear.y * x[i], parent[1] = parent[1] - of.linear.y * x[i];
-        child[2] = child[2] + of.linear.z * x[i], parent[2] = parent[2] - of.linear.z * x[i];
+        if (along == ALONG_ANY) {
+            child[0] = child[0] + of.linear.x * x[i], parent[0] = parent[0] - of.linear.x * x[i];
+            child[1] = child[1] + of.linear.y * x[i], parent[1] = parent[1] - of.linear.y * x[i];
+            child[2] = child[2] + of.linear.z * x[i], parent[2] = parent[2] - of.linear.z * x[i];
+        } else if (along != ALONG_NONE) {
+            child[along] = child[along] + sign * x[i], parent[along] = parent[along] - sign * x[i];
+        }
         child[3] = child[3] + of.child.x * x[i], parent[3] = parent[3] + of.parent.x * x[i];
         child[4] = child[4] + of.child.y * x[i], parent[4] = parent[4] + of.parent.y * x[i];
         child[5] = child[5] + of.child.z * x[i], parent[5] = parent[5] + of.parent.z * x[i];
@@ -252,7 +339,7 @@ CM_LANES_INLINE void tree_substitute(cm_soft *soft, cm_soft_rows *g, uint32_t at
         cm_f old = adds ? cm_lanes_load(row->impulse + at) : cm_lanes_set(0.0f);
         cm_lanes_store(row->impulse + at, adds ? old + change : change);
         cm_lanes_store(rights[i] + at, change);
-        row_apply(row, at, &m, change, &s);
+        tree_apply(row, at, along, &m, change, &s);
     }
     cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->child + at, child);
     cm_lanes_scatter(pushes, CM_LIMB_FLOATS, g->parent + at, parent);
