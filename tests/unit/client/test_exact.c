@@ -376,6 +376,30 @@ Test(exact, a_large_world_comes_in_parts)
     away_free(&a);
 }
 
+// A device's updates step what waits in parts: a message that comes meanwhile waits behind it.
+Test(exact, what_waits_is_stepped_in_its_order)
+{
+    const cm_link_def uneven = {.latency_us = 150000, .jitter_us = 150000};
+    away a;
+    away_make(&a, &(away_def){.seed = 6, .exact = true, .lossless = true});
+    away_join(&a, 0);
+    cm_net_link_port_down(a.net, a.ports[0], &uneven);
+    carom_client *client = a.clients[0];
+    client->pointer.device.period = 0.004f;
+    uint64_t behind = 0, before = confirmed(&a, 0);
+    for (uint32_t i = 0; i < 5000; i++) {
+        size_t waited = client->exact.have - client->exact.used;
+        away_step(&a);
+        behind += waited > 0 && client->exact.have - client->exact.used > waited;
+    }
+    cr_assert_eq(carom_client_get_state(client), CAROM_CLIENT_PLAYING, "%s",
+                 carom_reason_text(carom_client_get_reason(client)));
+    cr_expect_gt(behind, 3, "it shows nothing");
+    cr_expect_gt(confirmed(&a, 0), before + 1100);
+    cr_expect_eq(away_client_stats(&a, 0).desyncs + away_client_stats(&a, 0).packets_refused, 0);
+    away_free(&a);
+}
+
 static void crash_once(uint64_t seed)
 {
     away a;

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "carom/client_more.h"
+#include "client-sdk/src/local.h"
+#include "client-sdk/src/state.h"
 #include "shared/base/rng.h"
 #include "tests/unit/node/rig.h"
 
@@ -376,4 +378,34 @@ Test(client_local, a_hostile_scene_is_refused)
         carom_local_destroy(local);
     }
     cr_expect_gt(refused, 200);
+}
+
+static void say_input(carom_client *client, uint64_t tick, uint8_t button)
+{
+    uint8_t bytes[CM_PACKET_MAX];
+    cm_input_packet packet = {.newest_tick = (uint32_t)tick, .count = 1};
+    rig_input(packet.inputs[0], 0.0f, 0.0f, button);
+    size_t size = cm_input_packet_write(&packet, RIG_INPUT_SIZE, bytes, sizeof bytes);
+    cr_assert(cm_transport_send(client->link, CM_CONNECTION_ONLY, CM_SEND_PACKET, bytes, size));
+}
+
+// One further ahead than is kept takes no nearer one's place.
+Test(client_local, an_input_too_far_ahead_is_passed_over)
+{
+    carom_local *local = open_room(1);
+    ears e = {0};
+    carom_client *me = make_client(&e, "");
+    cr_assert_eq(carom_client_open_local(me, local, now_us), CAROM_OK);
+    play(&me, 1, 20, FRAME_US);
+    uint64_t tick = carom_game_tick(local->game);
+    say_input(me, tick + CM_LOCAL_AHEAD - 1, 1);
+    say_input(me, tick + 2 * CM_LOCAL_AHEAD - 1, 0);
+    const uint8_t *input = cm_local_input(local, 0, tick + CM_LOCAL_AHEAD - 1);
+    cr_assert_not_null(input, "it was the last that is kept");
+    cr_expect_eq(input[8], 1);
+    cr_expect_null(cm_local_input(local, 0, tick + 2 * CM_LOCAL_AHEAD - 1));
+    say_input(me, tick, 1);
+    cr_expect_eq(cm_local_input(local, 0, tick)[8], 0, "that tick was made");
+    carom_client_destroy(me);
+    carom_local_destroy(local);
 }

@@ -304,3 +304,26 @@ Test(two_hands, nothing_for_2_s_with_inputs)
 {
     black_out(2000, true);
 }
+
+// A view may have no room for what another hand does: then that hand is where the views have it,
+// and no longer where it was told to be last.
+Test(two_hands, one_that_is_told_no_more_is_seen)
+{
+    static loop l;
+    open_loop(&l, &near, false);
+    double off = 0.0;
+    for (uint32_t n = 0; n < 3000; n++) {
+        double come = n < 1000 ? 0.14e-3 * (1000 - n) : 0.0,
+               go = n > 1500 ? 5.0e-5 * (n - 1500) : 0.0;
+        l.hands[0].target = -0.06 - come - go;
+        l.hands[1].target = 0.06 + come;
+        if (n == 1200) {
+            l.hands[1].client->predictor->relayed = UINT32_MAX;
+        }
+        millisecond(&l, 2);
+        double seen = (double)body(l.hands[1].client->predictor->world, 2).position.x;
+        off = n > 1500 ? fmax(off, fabs(seen - l.hands[0].x)) : off;
+    }
+    cr_expect_lt(off, 0.005, "it is seen %g m aside", off);
+    close_loop(&l);
+}
