@@ -3,10 +3,10 @@
 
 #include "shared/base/array.h"
 
-const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, uint64_t client_id)
+const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, bool by_address, uint64_t who)
 {
     for (uint32_t i = 0; i < terms->count; i++) {
-        if (terms->list[i].client_id == client_id) {
+        if (terms->list[i].by_address == by_address && terms->list[i].who == who) {
             return &terms->list[i];
         }
     }
@@ -15,7 +15,7 @@ const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, uint64_t client_
 
 bool cm_ban_terms_put(cm_ban_terms *terms, const cm_ban_term *term)
 {
-    cm_ban_terms_remove(terms, term->client_id);
+    cm_ban_terms_remove(terms, term->by_address, term->who);
     if (!cm_array_reserve(&terms->list, &terms->capacity, terms->count + 1, sizeof *terms->list)) {
         return false;
     }
@@ -23,9 +23,9 @@ bool cm_ban_terms_put(cm_ban_terms *terms, const cm_ban_term *term)
     return true;
 }
 
-void cm_ban_terms_remove(cm_ban_terms *terms, uint64_t client_id)
+void cm_ban_terms_remove(cm_ban_terms *terms, bool by_address, uint64_t who)
 {
-    const cm_ban_term *found = cm_ban_terms_find(terms, client_id);
+    const cm_ban_term *found = cm_ban_terms_find(terms, by_address, who);
     if (found != NULL) {
         terms->list[found - terms->list] = terms->list[--terms->count];
     }

@@ -9,7 +9,8 @@
 #define CM_BAN_REASON_MAX 256u // bytes
 
 typedef struct cm_ban_term {
-    uint64_t client_id;
+    bool by_address;
+    uint64_t who;          // a client id, or an address by cm_address_network
     uint64_t until_unix_s; // 0: for ever
     char reason[CM_BAN_REASON_MAX + 1];
 } cm_ban_term;
@@ -19,11 +20,11 @@ typedef struct cm_ban_terms {
     uint32_t count, capacity;
 } cm_ban_terms; // zeroed: none
 
-// In place of the one that its client has. False: memory is short.
+// In place of the one that there is of the same client or address. False: memory is short.
 bool cm_ban_terms_put(cm_ban_terms *terms, const cm_ban_term *term);
 // Until the next change; NULL: none.
-const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, uint64_t client_id);
-void cm_ban_terms_remove(cm_ban_terms *terms, uint64_t client_id);
+const cm_ban_term *cm_ban_terms_find(const cm_ban_terms *terms, bool by_address, uint64_t who);
+void cm_ban_terms_remove(cm_ban_terms *terms, bool by_address, uint64_t who);
 // One that is over; NULL: none is.
 const cm_ban_term *cm_ban_terms_expired(const cm_ban_terms *terms, uint64_t now_unix_s);
 void cm_ban_terms_free(cm_ban_terms *terms);

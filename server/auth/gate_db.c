@@ -35,20 +35,23 @@ static bool write_row(sqlite3 *sqlite, const cm_gate_row *row)
         [CM_GATE_ROW_CLIENT] = "INSERT OR REPLACE INTO bans VALUES(2, ?2)",
         [CM_GATE_ROW_ADDRESS] = "INSERT OR REPLACE INTO bans VALUES(3, ?2)",
         [CM_GATE_ROW_TERM] = "INSERT OR REPLACE INTO terms VALUES(?2, ?3, ?4)",
+        [CM_GATE_ROW_ADDRESS_TERM] = "INSERT OR REPLACE INTO address_terms VALUES(?2, ?3, ?4)",
     };
-    const char *lift =
-        row->kind == CM_GATE_ROW_CLIENT ? "DELETE FROM bans WHERE kind = 2 AND who = ?2"
-        : row->kind == CM_GATE_ROW_TERM ? "DELETE FROM terms WHERE who = ?2"
-                                        : "DELETE FROM bans WHERE kind = 3 AND who = ?2";
+    static const char *const lifts[] = {
+        [CM_GATE_ROW_CLIENT] = "DELETE FROM bans WHERE kind = 2 AND who = ?2",
+        [CM_GATE_ROW_ADDRESS] = "DELETE FROM bans WHERE kind = 3 AND who = ?2",
+        [CM_GATE_ROW_TERM] = "DELETE FROM terms WHERE who = ?2",
+        [CM_GATE_ROW_ADDRESS_TERM] = "DELETE FROM address_terms WHERE who = ?2",
+    };
     sqlite3_stmt *statement = NULL;
-    bool done = sqlite3_prepare_v2(sqlite, row->gone ? lift : texts[row->kind], -1, &statement,
-                                   NULL) == SQLITE_OK;
+    bool done = sqlite3_prepare_v2(sqlite, row->gone ? lifts[row->kind] : texts[row->kind], -1,
+                                   &statement, NULL) == SQLITE_OK;
     if (done) {
         if (row->kind == CM_GATE_ROW_USED) {
             sqlite3_bind_blob(statement, 1, row->id, CM_GATE_DB_ID, SQLITE_STATIC);
         }
         sqlite3_bind_int64(statement, 2, (sqlite3_int64)row->number);
-        if (row->kind == CM_GATE_ROW_TERM && !row->gone) {
+        if (row->kind >= CM_GATE_ROW_TERM && !row->gone) {
             sqlite3_bind_int64(statement, 3, (sqlite3_int64)row->until_unix_s);
             sqlite3_bind_text(statement, 4, row->reason, -1, SQLITE_STATIC);
         }
@@ -152,7 +155,9 @@ static carom_result open_file(const char *path, uint64_t now_unix_s, sqlite3 **s
                      "CREATE TABLE IF NOT EXISTS bans(kind INTEGER, who INTEGER, PRIMARY "
                      "KEY(kind, who)) WITHOUT ROWID;"
                      "CREATE TABLE IF NOT EXISTS terms(who INTEGER PRIMARY KEY, until INTEGER NOT "
-                     "NULL, reason TEXT NOT NULL);") &&
+                     "NULL, reason TEXT NOT NULL);"
+                     "CREATE TABLE IF NOT EXISTS address_terms(who INTEGER PRIMARY KEY, until "
+                     "INTEGER NOT NULL, reason TEXT NOT NULL);") &&
         run(*sqlite, expire);
     return done ? CAROM_OK : CAROM_ERROR_CORRUPT;
 }
@@ -198,7 +203,8 @@ carom_result cm_gate_db_read(cm_gate_db *db, void (*take)(void *context, const c
     sqlite3_stmt *select = NULL;
     const char *text = "SELECT 1, id, expires, 0, '' FROM used UNION ALL "
                        "SELECT kind, x'', who, 0, '' FROM bans UNION ALL "
-                       "SELECT 4, x'', who, until, reason FROM terms";
+                       "SELECT 4, x'', who, until, reason FROM terms UNION ALL "
+                       "SELECT 5, x'', who, until, reason FROM address_terms";
     bool valid = sqlite3_prepare_v2(db->sqlite, text, -1, &select, NULL) == SQLITE_OK;
     int step = SQLITE_DONE;
     for (uint32_t count = 0; valid && (step = sqlite3_step(select)) == SQLITE_ROW; count++) {
@@ -206,14 +212,14 @@ carom_result cm_gate_db_read(cm_gate_db *db, void (*take)(void *context, const c
                            .number = (uint64_t)sqlite3_column_int64(select, 2)};
         const void *id = sqlite3_column_blob(select, 1);
         bool used = row.kind == CM_GATE_ROW_USED;
-        valid = count < 3 * CM_GATE_DB_ROWS && row.kind >= CM_GATE_ROW_USED &&
-                row.kind <= CM_GATE_ROW_TERM && (!used || row.number > 0) &&
+        valid = count < 5 * CM_GATE_DB_ROWS && row.kind >= CM_GATE_ROW_USED &&
+                row.kind <= CM_GATE_ROW_ADDRESS_TERM && (!used || row.number > 0) &&
                 sqlite3_column_bytes(select, 1) == (used ? (int)CM_GATE_DB_ID : 0) &&
                 sqlite3_column_bytes(select, 4) <= (int)CM_BAN_REASON_MAX;
         if (valid && used) {
             memcpy(row.id, id, sizeof row.id);
         }
-        if (valid && row.kind == CM_GATE_ROW_TERM) {
+        if (valid && row.kind >= CM_GATE_ROW_TERM) {
             const unsigned char *reason = sqlite3_column_text(select, 4);
             row.until_unix_s = (uint64_t)sqlite3_column_int64(select, 3);
             snprintf(row.reason, sizeof row.reason, "%s",
@@ -270,9 +276,9 @@ void cm_gate_db_keep_ban(cm_gate_db *db, bool by_address, uint64_t who, bool ban
 
 void cm_gate_db_keep_term(cm_gate_db *db, const cm_ban_term *term, bool gone)
 {
-    cm_gate_row row = {.kind = CM_GATE_ROW_TERM,
+    cm_gate_row row = {.kind = term->by_address ? CM_GATE_ROW_ADDRESS_TERM : CM_GATE_ROW_TERM,
                        .gone = gone,
-                       .number = term->client_id,
+                       .number = term->who,
                        .until_unix_s = term->until_unix_s};
     memcpy(row.reason, term->reason, sizeof row.reason);
     cm_gate_db_keep(db, &row);

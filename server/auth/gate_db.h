@@ -21,8 +21,9 @@
 typedef enum cm_gate_row_kind {
     CM_GATE_ROW_USED = 1,
     CM_GATE_ROW_CLIENT = 2,  // banned, by client id
-    CM_GATE_ROW_ADDRESS = 3, // banned, by IPv4 address
+    CM_GATE_ROW_ADDRESS = 3, // banned, by cm_address_network
     CM_GATE_ROW_TERM = 4,    // of a client's ban: until when, and why
+    CM_GATE_ROW_ADDRESS_TERM = 5,
 } cm_gate_row_kind;
 
 typedef struct cm_gate_row {

@@ -10,6 +10,7 @@
 #include "server/cli/cli.h"
 #include "server/config/json_reader.h"
 #include "server/cli/match_live.h"
+#include "shared/wire/address.h"
 
 #define WORDS_MAX 16u
 
@@ -102,6 +103,15 @@ static bool add_numbers(json_t *object, const char *const *words, uint32_t count
     return true;
 }
 
+static bool is_who(const char *command, const char *text)
+{
+    uint64_t number;
+    return strcmp(command, "kick") == 0
+               ? cm_parse_id(text, &number)
+               : cm_address_read_network(text, &number) ||
+                     (cm_parse_id(text, &number) && number != 0);
+}
+
 // The line that asks, to be freed; NULL after a message.
 static char *make_request(const char *const *words, uint32_t count, const admin_options *options)
 {
@@ -122,9 +132,11 @@ static char *make_request(const char *const *words, uint32_t count, const admin_
         for (uint32_t k = 0; k + 1 < count; k++) {
             char path[CM_ADMIN_REQUEST_MAX];
             const char *text = words[k + 1];
-            uint64_t number;
-            if (strcmp(COMMANDS[i].keys[k], "who") == 0 && !cm_parse_id(text, &number)) {
-                cm_cli_error("admin: %s: '%s', expected a whole number", words[0], text);
+            if (strcmp(COMMANDS[i].keys[k], "who") == 0 && !is_who(words[0], text)) {
+                cm_cli_error("admin: %s: '%s', expected %s", words[0], text,
+                             strcmp(words[0], "kick") == 0
+                                 ? "a player's number"
+                                 : "a client id above 0, or an address A.B.C.D or IPv6");
                 json_decref(object);
                 return NULL;
             }
@@ -216,11 +228,12 @@ const cm_command cm_admin_command = {
     "  kick ROOM PLAYER   sends a player away, who may come again\n"
     "  message ROOM TEXT [--player N]\n"
     "                     shows the room's players, or one, a text of at most 256 bytes\n"
-    "  ban CLIENT_ID [--for SECONDS] [--reason TEXT]\n"
-    "                     sends a client away, with the reason, and lets it in no more, or not "
-    "for\n"
-    "                     so long; kept over restarts\n"
-    "  unban CLIENT_ID    lets it in again\n"
+    "  ban CLIENT_ID|ADDRESS [--for SECONDS] [--reason TEXT]\n"
+    "                     sends a client, or all of an address, away, with the reason, and lets "
+    "them\n"
+    "                     in no more, or not for so long; kept over restarts\n"
+    "  unban CLIENT_ID|ADDRESS\n"
+    "                     lets them in again\n"
     "  bans               who may not come in, until when, why, and whether the file of bans has "
     "it\n"
     "  backup ROOM FILE   copies the room's match, as far as it is committed, into a new file, "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -427,14 +428,27 @@ int cm_match_prune(int argc, char **argv)
 
 typedef struct sought {
     const cm_match_entry *now;
+    const char *path;
     cm_match_entry *entry;
     bool is_found;
 } sought;
 
+// Whether the file that the entry tells of is still where it was, and is not the one of the path,
+// which then is a copy.
+static bool is_copy(const char *path, const cm_match_entry *entry)
+{
+    char name[2 * CM_INDEX_FILE_MAX];
+    struct stat told, own;
+    snprintf(name, sizeof name, "%s/%s", entry->directory, entry->file);
+    return stat(name, &told) == 0 && stat(path, &own) == 0 &&
+           (told.st_dev != own.st_dev || told.st_ino != own.st_ino);
+}
+
 static bool find_entry(void *context, const cm_match_entry *entry)
 {
     sought *s = context;
-    if (entry->match_id == s->now->match_id && strcmp(entry->file_hash, s->now->file_hash) == 0) {
+    if (entry->match_id == s->now->match_id && strcmp(entry->file_hash, s->now->file_hash) == 0 &&
+        !is_copy(s->path, entry)) {
         *s->entry = *entry;
         s->is_found = true;
     }
@@ -446,7 +460,7 @@ bool cm_match_is_indexed(const char *db, const char *path, cm_match_entry *entry
     cm_match_entry now;
     cm_match_error error;
     cm_scene_error ignored;
-    sought s = {.now = &now, .entry = entry};
+    sought s = {.now = &now, .path = path, .entry = entry};
     return cm_match_entry_read(&now, path, &error) == CAROM_OK &&
            cm_match_index_list(db, find_entry, &s, &ignored) == CAROM_OK && s.is_found;
 }

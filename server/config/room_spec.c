@@ -154,17 +154,29 @@ static bool take_numbers(const char *name, char *scene, cm_room_spec *numbers, c
     return true;
 }
 
-void cm_room_spec_open_by_admin(cm_room_spec *spec)
+static void write_numbers(const cm_room_spec *spec, bool of_scene_too, char *text, size_t size)
 {
-    size_t at = (size_t)snprintf(spec->opened, sizeof spec->opened, CM_ROOM_OPENED_ADMIN);
+    size_t at = strlen(text);
     for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        uint32_t number = *number_of(spec, i);
-        if (number > 0 && !NUMBERS[i].of_scene) {
-            at += (size_t)snprintf(spec->opened + at, sizeof spec->opened - at, ":%s=%u",
+        uint32_t number = *number_of((cm_room_spec *)spec, i);
+        if (number > 0 && (of_scene_too || !NUMBERS[i].of_scene)) {
+            at += (size_t)snprintf(text + at, size - at, "%s%s=%u", at > 0 ? ":" : "",
                                    NUMBERS[i].key, (unsigned)number);
-            CM_ASSERT(at < sizeof spec->opened); // of all at their highest: 104 bytes
+            CM_ASSERT(at < size);
         }
     }
+}
+
+void cm_room_spec_open_by_admin(cm_room_spec *spec)
+{
+    snprintf(spec->opened, sizeof spec->opened, CM_ROOM_OPENED_ADMIN);
+    write_numbers(spec, false, spec->opened, sizeof spec->opened); // at most 104 bytes
+}
+
+void cm_room_spec_numbers(const cm_room_spec *spec, char text[CM_ROOM_NUMBERS_MAX])
+{
+    text[0] = '\0';
+    write_numbers(spec, true, text, CM_ROOM_NUMBERS_MAX); // at most 182 bytes
 }
 
 bool cm_room_spec_take_opened(cm_room_spec *spec, const char *opened)

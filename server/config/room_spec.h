@@ -69,8 +69,10 @@ bool cm_room_spec_set(cm_room_spec *spec, const char *key, int64_t value);
 bool cm_room_number_read(const char *word, char key[CM_ROOM_KEY_MAX], int64_t *value);
 // Says in `opened` that an operator opens it, with its numbers but those that its scene takes.
 void cm_room_spec_open_by_admin(cm_room_spec *spec);
+// Its numbers as `max_players=8:tick_rate=30`; "": it has none.
+#define CM_ROOM_NUMBERS_MAX 192u
+void cm_room_spec_numbers(const cm_room_spec *spec, char text[CM_ROOM_NUMBERS_MAX]);
 // Takes `opened` of a match file, and its numbers. False: it says nothing that is known.
-// known.
 bool cm_room_spec_take_opened(cm_room_spec *spec, const char *opened);
 // The changes that the spec makes to its scene; false: none.
 bool cm_room_spec_changes(const cm_room_spec *spec, struct cm_scene_change *change);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "server/config/json_reader.h"
+#include "shared/wire/address.h"
 #include "shared/wire/control_text.h"
 
 #define TEXT_OF(number)  #number
@@ -39,11 +40,18 @@ void cm_admin_error(cm_admin_reply *reply, const char *text)
 // The log names each thing that an operator did.
 void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_reply *reply)
 {
+    char address[CM_ADDRESS_TEXT_MAX] = "", numbers[CM_ROOM_NUMBERS_MAX];
+    cm_room_spec_numbers(&asked->with, numbers);
+    if (asked->by_address) {
+        cm_address_write_network(asked->number, address);
+    }
     cm_admin_say(reply, CM_T("done", ROWS[asked->command].name));
     cm_log_say(log, CM_LOG_INFO, "admin", CM_T("command", ROWS[asked->command].name),
-               CM_T("room", asked->room), CM_D(asked->has_number ? "who" : NULL, asked->number),
-               CM_T_IF("scene", asked->scene), CM_T_IF("text", asked->text),
-               CM_U_IF("seconds", asked->seconds), CM_B(asked->handover ? "handover" : NULL, true));
+               CM_T("room", asked->room),
+               CM_D(asked->has_number && !asked->by_address ? "who" : NULL, asked->number),
+               CM_T_IF("address", address), CM_T_IF("scene", asked->scene), CM_T_IF("with", numbers),
+               CM_T_IF("text", asked->text), CM_U_IF("seconds", asked->seconds),
+               CM_B(asked->handover ? "handover" : NULL, true));
 }
 
 // A field that is a text, or "" where there is none. False: too long.
@@ -58,6 +66,17 @@ static bool number_of(const cm_json_value *object, const char *key, uint64_t *nu
 {
     char text[24];
     return text_of(object, key, text, sizeof text) && cm_parse_id(text, number);
+}
+
+// A player's number, a client id, or an address.
+static void who_of(const cm_json_value *object, cm_admin_request *request)
+{
+    const char *text = cm_json_text_of(cm_json_member(object, "who"));
+    request->has_number = number_of(object, "who", &request->number);
+    if (!request->has_number && text != NULL) {
+        request->by_address = cm_address_read_network(text, &request->number);
+        request->has_number = request->by_address;
+    }
 }
 
 // False: it is there, and no duration.
@@ -90,6 +109,17 @@ static bool refuse(char wrong[256], const char *why)
     return false;
 }
 
+// Bans are of client ids, none of which is 0, or of addresses; all else is of players' numbers.
+static bool check_who(const cm_admin_request *asked, char wrong[256])
+{
+    bool bans = asked->command == CM_ADMIN_BAN || asked->command == CM_ADMIN_UNBAN;
+    if (bans && !asked->by_address && asked->number == 0) {
+        return refuse(wrong, "who: expected a client id above 0, or an address");
+    }
+    return bans || !asked->by_address ||
+           refuse(wrong, "who: expected a player's number, not an address");
+}
+
 // The command, and what it needs.
 static bool check(const char *command, cm_admin_request *asked, char wrong[256])
 {
@@ -102,8 +132,9 @@ static bool check(const char *command, cm_admin_request *asked, char wrong[256])
                          (ROWS[i].needs_text && asked->text[0] == '\0');
             asked->command = (cm_admin_command)i;
             asked->scope = ROWS[i].scope;
-            return !lacks || refuse(wrong, "a field is missing: expected room, scene, text or "
-                                           "who (a whole number as a text)");
+            return lacks ? refuse(wrong, "a field is missing: expected room, scene, text or "
+                                         "who (a whole number as a text)")
+                         : check_who(asked, wrong);
         }
         at += (size_t)snprintf(wrong + at, 256 - at, "%s%s", i > 0 ? ", " : "", ROWS[i].name);
     }
@@ -126,7 +157,7 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
                 text_of(object, "room", request->room, sizeof request->room) &&
                 text_of(object, "scene", request->scene, sizeof request->scene) &&
                 text_of(object, "out", request->out, sizeof request->out);
-    request->has_number = number_of(object, "who", &request->number);
+    who_of(object, request);
     bool has_who = cm_json_has(object, "who");
     bool told = text_of(object, "text", request->text, sizeof request->text) &&
                 cm_text_is_printable(request->text, CM_CONTROL_TEXT_MAX);
@@ -142,7 +173,7 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
         return refuse(wrong, "text: expected at most " TEXT_MAX_TEXT " bytes of printable UTF-8");
     }
     if (!lasts || (has_who && !request->has_number)) {
-        return refuse(wrong, lasts ? "who: expected a whole number as a text"
+        return refuse(wrong, lasts ? "who: expected a whole number as a text, or an address"
                                    : "seconds: expected a whole number from 1 to " SECONDS_MAX_TEXT
                                      " as a text");
     }

@@ -44,8 +44,8 @@ typedef struct cm_admin_request {
     char room[CAROM_ROOM_NAME_MAX + 1], scene[CM_CONFIG_TEXT_MAX];
     char out[CM_ADMIN_REQUEST_MAX]; // an absolute path
     cm_room_spec with;              // the room's numbers
-    uint64_t number;                // of a player, or a client id
-    bool has_number;
+    uint64_t number;                // of a player, a client id, or an address's network
+    bool has_number, by_address;
     char text[CM_CONTROL_TEXT_MAX + 1]; // for players; "": none
     uint32_t seconds;                   // of a ban or a wait; 0: not given
     bool handover;                      // of a drain

@@ -438,13 +438,13 @@ void cm_worker_unban(cm_worker *worker, bool by_address, uint64_t who)
     cm_bans_remove(bans_of(worker, by_address), who);
     if (!by_address) {
         cm_bans_remove(cm_gate_told_bans(cm_host_gate(worker->host)), who);
-        cm_ban_terms_remove(&worker->ban_reasons, who);
+        cm_ban_terms_remove(&worker->ban_reasons, false, who);
     }
 }
 
 bool cm_worker_keep_ban_reason(cm_worker *worker, uint64_t client_id, const char *reason)
 {
-    cm_ban_term term = {.client_id = client_id};
+    cm_ban_term term = {.who = client_id};
     snprintf(term.reason, sizeof term.reason, "%s", reason);
     return cm_ban_terms_put(&worker->ban_reasons, &term) &&
            cm_bans_add(cm_gate_told_bans(cm_host_gate(worker->host)), client_id);
@@ -453,7 +453,7 @@ bool cm_worker_keep_ban_reason(cm_worker *worker, uint64_t client_id, const char
 const char *cm_worker_ban_reason(void *context, uint64_t client_id)
 {
     const cm_worker *worker = context;
-    const cm_ban_term *term = cm_ban_terms_find(&worker->ban_reasons, client_id);
+    const cm_ban_term *term = cm_ban_terms_find(&worker->ban_reasons, false, client_id);
     return term != NULL ? term->reason : NULL;
 }
 

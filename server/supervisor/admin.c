@@ -63,7 +63,7 @@ static void open_room(cm_server *s, const cm_admin_request *asked, const char *r
 
 static void ban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
-    cm_ban_term term = {.client_id = asked->number};
+    cm_ban_term term = {.by_address = asked->by_address, .who = asked->number};
     term.until_unix_s = asked->seconds > 0 ? cm_unix_ms() / 1000 + asked->seconds : 0;
     _Static_assert(sizeof term.reason == sizeof asked->text, "a reason is a text for players");
     memcpy(term.reason, asked->text, sizeof term.reason);
@@ -77,16 +77,16 @@ static void ban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *rep
 
 static void unban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *reply)
 {
-    const char *held = cm_ban_lists_held(&s->base->bans, false, asked->number);
+    const char *held = cm_ban_lists_held(&s->base->bans, asked->by_address, asked->number);
     if (held != NULL) {
         cm_admin_error(reply, held);
         return;
     }
-    if (!cm_bans_have(&s->bans, asked->number)) {
-        cm_admin_error(reply, "no client of that number is banned");
+    if (!cm_bans_have(asked->by_address ? &s->banned_addresses : &s->bans, asked->number)) {
+        cm_admin_error(reply, "no client of that number, or address, is banned");
         return;
     }
-    cm_server_unban(s, asked->number);
+    cm_server_unban(s, asked->by_address, asked->number);
     cm_admin_report(&s->base->log, asked, reply);
 }
 

@@ -208,7 +208,7 @@ static void send_bans(const cm_server *s, bool by_address, cm_worker_link *link)
         cm_worker_message message = {
             .type = CM_WORKER_RECEIVES_BAN,
             .ban = {.by_address = by_address, .banned = true, .who = bans->ids[i]}};
-        const cm_ban_term *term = by_address ? NULL : cm_ban_terms_find(&s->terms, bans->ids[i]);
+        const cm_ban_term *term = cm_ban_terms_find(&s->terms, by_address, bans->ids[i]);
         if (term != NULL) {
             memcpy(message.ban.reason, term->reason, sizeof message.ban.reason);
         }
@@ -263,8 +263,10 @@ static void take_row(void *context, const cm_gate_row *row)
         cm_used_token token = {.expires_unix_s = row->number};
         memcpy(token.id, row->id, sizeof token.id);
         kept = cm_used_tokens_add(&s->used, &token, (uint64_t)time(NULL), false);
-    } else if (row->kind == CM_GATE_ROW_TERM) {
-        cm_ban_term term = {.client_id = row->number, .until_unix_s = row->until_unix_s};
+    } else if (row->kind >= CM_GATE_ROW_TERM) {
+        cm_ban_term term = {.by_address = row->kind == CM_GATE_ROW_ADDRESS_TERM,
+                            .who = row->number,
+                            .until_unix_s = row->until_unix_s};
         memcpy(term.reason, row->reason, sizeof term.reason);
         kept = cm_ban_terms_put(&s->terms, &term);
     } else {

@@ -100,7 +100,7 @@ void cm_server_drain_turn(cm_server *s, uint64_t now_us);
 
 // A client may not come in from now on, or again.
 const char *cm_server_ban(cm_server *s, const cm_ban_term *term); // NULL, or why not
-void cm_server_unban(cm_server *s, uint64_t client_id);
+void cm_server_unban(cm_server *s, bool by_address, uint64_t who);
 // Lifts what has expired.
 void cm_server_bans_turn(cm_server *s, uint64_t now_unix_s);
 void cm_server_bans_list(const cm_server *s, cm_admin_reply *reply);

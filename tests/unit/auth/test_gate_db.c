@@ -32,7 +32,7 @@ static cm_gate_db *open_db(const char *directory, uint64_t now, seen *s)
 
 static void keep(cm_gate_db *db, cm_gate_row_kind kind, uint64_t number, bool gone)
 {
-    cm_gate_row row = {.kind = kind, .gone = gone, .number = number};
+    cm_gate_row row = {.kind = kind, .gone = gone, .number = number, .until_unix_s = number + 1};
     if (kind == CM_GATE_ROW_USED) {
         memset(row.id, (int)number, sizeof row.id);
     }
@@ -59,6 +59,11 @@ Test(gate_db, rows_are_there_after_a_restart)
     keep(db, CM_GATE_ROW_CLIENT, 5, false);
     keep(db, CM_GATE_ROW_ADDRESS, 5, false);
     keep(db, CM_GATE_ROW_CLIENT, 5, true);
+    keep(db, CM_GATE_ROW_TERM, 6, false);
+    keep(db, CM_GATE_ROW_ADDRESS_TERM, 6, false);
+    keep(db, CM_GATE_ROW_TERM, 5, false);
+    keep(db, CM_GATE_ROW_ADDRESS_TERM, 5, false);
+    keep(db, CM_GATE_ROW_TERM, 5, true);
     cm_gate_db *other;
     cr_assert_eq(cm_gate_db_open(directory, 100, &other, error, sizeof error), CAROM_ERROR_IO);
     cr_assert(strstr(error, "another server uses it") != NULL, "%s", error);
@@ -66,7 +71,7 @@ Test(gate_db, rows_are_there_after_a_restart)
 
     db = open_db(directory, 200, &s);
     cr_assert(cm_gate_db_is_valid(db, error, sizeof error));
-    cr_assert_eq(s.count, 3, "the token of 150 has expired, the ban of 5 is lifted");
+    cr_assert_eq(s.count, 6, "the token of 150 has expired, the client's ban of 5 is lifted");
     uint32_t found = 0;
     for (uint32_t i = 0; i < s.count; i++) {
         found |= s.rows[i].kind == CM_GATE_ROW_USED && s.rows[i].number == 250 &&
@@ -74,8 +79,12 @@ Test(gate_db, rows_are_there_after_a_restart)
         found |= (uint32_t)(s.rows[i].kind == CM_GATE_ROW_CLIENT && s.rows[i].number == UINT64_MAX)
                  << 1;
         found |= (uint32_t)(s.rows[i].kind == CM_GATE_ROW_ADDRESS && s.rows[i].number == 5) << 2;
+        if (s.rows[i].kind >= CM_GATE_ROW_TERM && s.rows[i].until_unix_s == s.rows[i].number + 1) {
+            found |= 8u << (2 * (s.rows[i].kind - CM_GATE_ROW_TERM) + s.rows[i].number - 5);
+        }
     }
-    cr_assert_eq(found, 7);
+    cr_assert_eq(found, 7 | 8 << 1 | 8 << 2 | 8 << 3, "of a client 6, of addresses 5 and 6: %x",
+                 found);
     cm_gate_db_close(db);
     clean(directory, "gate.db");
     cr_assert_eq(rmdir(directory), 0, "closed, it is one file");

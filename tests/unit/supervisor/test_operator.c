@@ -134,11 +134,36 @@ Test(operator, messages_and_bans_reach_players)
                      "{\"done\":\"ban\"}\n");
     cr_expect_str_eq(serving_ask(&c, "{\"command\":\"bans\"}"),
                      "{\"client_id\":\"7\",\"until\":\"\",\"reason\":\"bot\",\"in_file\":false}\n");
+    // An address, for a second; the client that comes from there is told why. Nothing else is one.
+    expect_error(&c, "{\"command\":\"ban\",\"who\":\"0\"}", "above 0, or an address");
+    expect_error(&c, "{\"command\":\"unban\",\"who\":\"0\"}", "above 0, or an address");
+    expect_error(&c, "{\"command\":\"ban\",\"who\":\"127.0.0.1:80\"}", "who: expected");
+    expect_error(&c, "{\"command\":\"kick\",\"room\":\"b\",\"who\":\"127.0.0.1\"}",
+                 "who: expected a player's number");
+    expect_error(&c, "{\"command\":\"unban\",\"who\":\"127.0.0.1\"}", "or address, is banned");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"ban\",\"who\":\"2001:db8:1:2::5\"}"),
+                     "{\"done\":\"ban\"}\n");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"ban\",\"who\":\"127.0.0.1\","
+                                     "\"seconds\":\"1\",\"text\":\"a bot farm\"}"),
+                     "{\"done\":\"ban\"}\n");
+    LIVE_UNTIL(&b, carom_client_get_state(b.client) == CAROM_CLIENT_IDLE);
+    cr_expect_eq(carom_client_get_reason(b.client), CAROM_REASON_BANNED);
+    cr_expect_str_eq(b.text, "a bot farm");
+    serving_wait_for_log(&c, "ban expired", 2);
+    cr_expect_str_eq(
+        serving_ask(&c, "{\"command\":\"unban\",\"who\":\"2001:db8:1:2::9\"}"),
+        "{\"done\":\"unban\"}\n");
+    carom_client_destroy(b.client);
+    join(&b, "b", port_of(&c));
+    LIVE_UNTIL(&b, plays(&b));
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"bans\"}"),
+                     "{\"client_id\":\"7\",\"until\":\"\",\"reason\":\"bot\",\"in_file\":false}\n");
     carom_client_destroy(a.client);
     carom_client_destroy(b.client);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
-    cr_expect_eq(serving_read_log(c.err, "admin", "text", text), 4, "two messages, two bans");
+    cr_expect_eq(serving_read_log(c.err, "admin", "text", text), 7,
+                 "two messages, four bans, one lifted");
     serving_remove_directory(&c);
 }
 
