@@ -165,6 +165,15 @@ Test(match_index, erasing_a_player_keeps_the_index_true)
     record(NULL);
     list();
     cm_match_entry before = found[0];
+    char copy[256], command[600];
+    snprintf(copy, sizeof copy, "%s/copy.match", recording_folder);
+    snprintf(command, sizeof command, "cp %s %s", recording_path(), copy);
+    cr_assert_eq(system(command), 0);
+    run("match erase-player %s --client-id 101 --db %s", copy, db);
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    list();
+    cr_assert_str_eq(found[0].file_hash, before.file_hash, "the index has another file");
+    unlink(copy);
     run("match erase-player %s --client-id 101 --db %s", recording_path(), db);
     cr_assert_eq(ran.status, 0, "%s", ran.err);
     list();
