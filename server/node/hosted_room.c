@@ -539,7 +539,7 @@ bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end)
 
 void cm_hosted_room_release(cm_hosted_room *room)
 {
-    confirm(room, false);
+    confirm(room, true); // whoever goes on begins with the tick that was shown last
     cm_room_loop_end(room->loop, CM_MATCH_LIVE);
     room->ended = true;
 }

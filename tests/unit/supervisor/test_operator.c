@@ -249,6 +249,16 @@ static void start_again(serving *c, uint16_t port, char *workers)
     serving_wait_for_size(c, c->ready, 1);
 }
 
+static uint64_t tick_told(const serving *c, const char *event)
+{
+    static char text[1 << 16];
+    serving_read_text(c->err, text, sizeof text);
+    const char *at = strstr(text, event);
+    at = at != NULL ? strstr(at, "\"tick\":") : NULL;
+    cr_assert_not_null(at, "%s", text);
+    return strtoull(at + 7, NULL, 10);
+}
+
 // The next process goes on with the match, though nothing told it to resume any; its player comes
 // back by itself.
 Test(operator, a_handover_loses_nothing)
@@ -270,10 +280,12 @@ Test(operator, a_handover_loses_nothing)
                      "{\"done\":\"drain\"}\n");
     cr_assert_eq(serving_finish(&c), 0);
     cr_expect_eq(serving_read_log(c.err, "match handed over", "room", found), 1);
+    uint64_t last = tick_told(&c, "match handed over");
     start_again(&c, port, "1");
     LIVE_UNTIL(&a, (carom_client_stats_get(a.client, &stats), stats.comebacks == 1 && plays(&a)));
     cr_expect_eq(carom_client_player(a.client), player);
     cr_expect_eq(serving_read_log(c.err, "match resumed", "room", found), 1);
+    cr_expect_eq(tick_told(&c, "match resumed"), last, "no tick is lost");
     carom_client_destroy(a.client);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
