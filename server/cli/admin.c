@@ -106,10 +106,9 @@ static bool add_numbers(json_t *object, const char *const *words, uint32_t count
 static bool is_who(const char *command, const char *text)
 {
     uint64_t number;
-    return strcmp(command, "kick") == 0
-               ? cm_parse_id(text, &number)
-               : cm_address_read_network(text, &number) ||
-                     (cm_parse_id(text, &number) && number != 0);
+    return strcmp(command, "kick") == 0 ? cm_parse_id(text, &number)
+                                        : cm_address_read_network(text, &number) ||
+                                              (cm_parse_id(text, &number) && number != 0);
 }
 
 // The line that asks, to be freed; NULL after a message.

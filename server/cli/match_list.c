@@ -433,8 +433,7 @@ typedef struct sought {
     bool is_found;
 } sought;
 
-// Whether the file that the entry tells of is still where it was, and is not the one of the path,
-// which then is a copy.
+// The entry's own file is still where it was, and is another one.
 static bool is_copy(const char *path, const cm_match_entry *entry)
 {
     char name[2 * CM_INDEX_FILE_MAX];

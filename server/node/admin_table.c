@@ -49,9 +49,9 @@ void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_
     cm_log_say(log, CM_LOG_INFO, "admin", CM_T("command", ROWS[asked->command].name),
                CM_T("room", asked->room),
                CM_D(asked->has_number && !asked->by_address ? "who" : NULL, asked->number),
-               CM_T_IF("address", address), CM_T_IF("scene", asked->scene), CM_T_IF("with", numbers),
-               CM_T_IF("text", asked->text), CM_U_IF("seconds", asked->seconds),
-               CM_B(asked->handover ? "handover" : NULL, true));
+               CM_T_IF("address", address), CM_T_IF("scene", asked->scene),
+               CM_T_IF("with", numbers), CM_T_IF("text", asked->text),
+               CM_U_IF("seconds", asked->seconds), CM_B(asked->handover ? "handover" : NULL, true));
 }
 
 // A field that is a text, or "" where there is none. False: too long.

@@ -150,9 +150,8 @@ Test(operator, messages_and_bans_reach_players)
     cr_expect_eq(carom_client_get_reason(b.client), CAROM_REASON_BANNED);
     cr_expect_str_eq(b.text, "a bot farm");
     serving_wait_for_log(&c, "ban expired", 2);
-    cr_expect_str_eq(
-        serving_ask(&c, "{\"command\":\"unban\",\"who\":\"2001:db8:1:2::9\"}"),
-        "{\"done\":\"unban\"}\n");
+    cr_expect_str_eq(serving_ask(&c, "{\"command\":\"unban\",\"who\":\"2001:db8:1:2::9\"}"),
+                     "{\"done\":\"unban\"}\n");
     carom_client_destroy(b.client);
     join(&b, "b", port_of(&c));
     LIVE_UNTIL(&b, plays(&b));
