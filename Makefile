@@ -190,7 +190,7 @@ $(FLAGS_STAMP): always
 
 # For tests: the packages that they need beside those of every build. (A static pattern: make looks
 # for no implicit rule of a phony target.)
-HAVE := have-test have-matrix have-node have-check have-lint have-web have-browser
+HAVE := have-test have-matrix have-node have-check have-lint have-web have-browser have-firefox
 .PHONY: $(HAVE)
 $(HAVE): have-%:
 	@deploy/deps.sh $*

@@ -13,6 +13,7 @@ packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabih
   libc6-dev-armhf-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross qemu-user wasi-libc libclang-rt-14-dev-wasm32 lld nodejs)
 packages_web=(clang lld wasi-libc libclang-rt-14-dev-wasm32 nodejs npm)
 packages_browser=(chromium)
+packages_firefox=(firefox-esr)
 packages_check=(valgrind)
 packages_node=(nodejs)
 packages_lint=(shellcheck pyflakes3)
@@ -31,11 +32,12 @@ for part in "$@"; do
     matrix) wanted+=("${packages_matrix[@]}") ;;
     web) wanted+=("${packages_web[@]}") ;;
     browser) wanted+=("${packages_browser[@]}") ;;
+    firefox) wanted+=("${packages_firefox[@]}") ;;
     check) wanted+=("${packages_check[@]}") ;;
     node) wanted+=("${packages_node[@]}") ;;
     lint) wanted+=("${packages_lint[@]}") ;;
     peers) wanted+=("${packages_peers[@]}") ;;
-    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, web, browser, check, node, lint or peers" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, web, browser, firefox, check, node, lint or peers" >&2; exit 2 ;;
     esac
 done
 

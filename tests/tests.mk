@@ -310,4 +310,10 @@ check-web: web $(OUT)/carom | have-browser
 	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/sim.mjs tests/web/browser.mjs | \
 	  tee $(WEB)/tap | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
 
+# The same hashes in Firefox, over 1,000 ticks.
+.PHONY: check-firefox
+check-firefox: web $(OUT)/carom | have-firefox
+	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/firefox.mjs | \
+	  tee $(WEB)/tap-firefox | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
+
 include tests/bench/bench.mk

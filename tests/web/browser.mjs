@@ -30,20 +30,7 @@ test('hashes of the native program', () => served(async (url) => {
     const lines = execFileSync(carom, ['sim', path, '--ticks', '60', '--every', '30'], { maxBuffer: 1 << 28 });
     const expected = lines.toString().trim().split('\n').map((line) => JSON.parse(line).hash);
     await open(`${url}/tests/web/blank.html`, async (page) => {
-        const hashes = await page.evaluate(async ([scenePath]) => {
-            const { init } = await import('/build/web/carom-sim/index.js');
-            const { build } = await import('/tests/web/scene.mjs');
-            await init();
-            const { world } = build(await (await fetch(scenePath)).json());
-            const told = [];
-            for (let tick = 0; tick <= 60; tick++) {
-                if (tick % 30 === 0) {
-                    told.push(world.hash().toString(16).padStart(16, '0'));
-                }
-                world.step();
-            }
-            return told;
-        }, [`/${path}`]);
+        const hashes = await page.evaluate(async ([scene]) => (await import('/tests/web/hashes.mjs')).hashes(scene, 60, 30), [`/${path}`]);
         assert.deepEqual(hashes, expected);
     });
 }));

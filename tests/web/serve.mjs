@@ -7,9 +7,24 @@ const TYPES = {
     '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm',
 };
 
-/** Calls use(url) while it serves. */
-export async function served(use) {
-    const server = createServer((request, response) => {
+/** Calls use(url, answer) while it serves; `answer` is what a page posts to /told, who got `asked` from /asked. */
+export async function served(use, asked = []) {
+    let told;
+    const answer = new Promise((done) => { told = done; });
+    const server = createServer(async (request, response) => {
+        if (request.url === '/asked') {
+            response.writeHead(200, { 'content-type': TYPES['.json'] }).end(JSON.stringify(asked));
+            return;
+        }
+        if (request.url === '/told') {
+            const parts = [];
+            for await (const part of request) {
+                parts.push(part);
+            }
+            response.writeHead(204).end();
+            told(JSON.parse(Buffer.concat(parts).toString()));
+            return;
+        }
         const path = normalize(decodeURIComponent(new URL(request.url, 'http://here').pathname));
         readFile(`.${path}`).then(
             (bytes) => response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' }).end(bytes),
@@ -18,7 +33,7 @@ export async function served(use) {
     });
     await new Promise((done) => server.listen(0, '127.0.0.1', done));
     try {
-        return await use(`http://127.0.0.1:${server.address().port}`);
+        return await use(`http://127.0.0.1:${server.address().port}`, answer);
     } finally {
         server.close();
         server.closeAllConnections();

@@ -11,6 +11,7 @@ import {
     CaromError, ColliderDesc, init, JointDesc, Ray, RigidBodyDesc, RigidBodyType, Solver, World,
 } from '../../build/web/carom-sim/index.js';
 import { build } from './scene.mjs';
+import { SCENES } from './scenes.mjs';
 
 const carom = process.env.CAROM_BINARY ?? 'build/release/carom';
 const program = (name) => readFileSync(new URL(`../../build/web/carom-sim/${name}.wasm`, import.meta.url));
@@ -42,7 +43,7 @@ test('no program imports anything, and each is small enough', () => {
     }
 });
 
-for (const scene of ['bench/A_pyramid20', 'bench/B_pile1000', 'bench/C_mixed1000', 'bench/D_chains100x20', 'games/hulls_on_a_ramp', 'games/jenga', 'games/coins']) {
+for (const scene of SCENES) {
     test(`${scene}: hashes of the native program`, () => {
         const path = `tests/scenes/${scene}.json`;
         const lines = execFileSync(carom, ['sim', path, '--ticks', '90', '--every', '30'], { maxBuffer: 1 << 28 });

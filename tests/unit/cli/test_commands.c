@@ -63,7 +63,7 @@ Test(commands, subcommands_say_what_is_wrong)
         {"match erase-player a --client-id 18446744073709551616",
          "carom: match erase-player: --client-id: '18446744073709551616', expected"},
         {"match erase-player a", "carom: match erase-player: expected --client-id N"},
-        {"admin kick lobby x", "carom: admin: kick: 'x', expected a whole number"},
+        {"admin kick lobby x", "carom: admin: kick: 'x', expected a player's number"},
         {"admin ban 18446744073709551616", "carom: admin: ban: '18446744073709551616', expected"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
