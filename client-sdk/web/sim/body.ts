@@ -115,24 +115,13 @@ export class RigidBodyDesc {
         n.call['carom_default_body_def']!(at);
         n.u32[(at + BodyDef.type) >> 2] = this.type;
         n.putVector(at + BodyDef.position, this.position);
-        if (this.orientation) {
-            n.putRotation(at + BodyDef.orientation, this.orientation);
-        }
-        if (this.linear) {
-            n.putVector(at + BodyDef.linear_velocity, this.linear);
-        }
-        if (this.angular) {
-            n.putVector(at + BodyDef.angular_velocity, this.angular);
-        }
-        const float = (offset: number, value: number | undefined): void => {
-            if (value !== undefined) {
-                n.f32[(at + offset) >> 2] = value;
-            }
-        };
-        float(BodyDef.gravity_scale, this.gravityScale);
-        float(BodyDef.linear_damping, this.linearDamping);
-        float(BodyDef.angular_damping, this.angularDamping);
-        float(BodyDef.mass, this.mass);
+        n.putRotation(at + BodyDef.orientation, this.orientation);
+        n.putVector(at + BodyDef.linear_velocity, this.linear);
+        n.putVector(at + BodyDef.angular_velocity, this.angular);
+        n.putFloat(at + BodyDef.gravity_scale, this.gravityScale);
+        n.putFloat(at + BodyDef.linear_damping, this.linearDamping);
+        n.putFloat(at + BodyDef.angular_damping, this.angularDamping);
+        n.putFloat(at + BodyDef.mass, this.mass);
         n.u8[at + BodyDef.has_mass] = this.mass === undefined ? 0 : 1;
         n.u8[at + BodyDef.sleep] = this.canSleep ? 1 : 0;
         n.u32[(at + BodyDef.axis_locks) >> 2] = this.locks;

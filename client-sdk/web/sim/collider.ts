@@ -136,32 +136,20 @@ export class ColliderDesc {
     /** Writes a carom_shape_def at `at`; `hull` is that of its points, 0 for other shapes. @internal */
     write(n: Native, at: number, hull: number): void {
         n.call['carom_default_shape_def']!(at);
-        const float = (offset: number, value: number | undefined): void => {
-            if (value !== undefined) {
-                n.f32[(at + offset) >> 2] = value;
-            }
-        };
-        const vector = (offset: number, value: Vector | undefined): void => {
-            if (value) {
-                n.putVector(at + offset, value);
-            }
-        };
         n.u32[(at + ShapeDef.type) >> 2] = this.type;
-        float(ShapeDef.radius, this.size.radius);
-        float(ShapeDef.half_height, this.size.halfHeight);
-        vector(ShapeDef.half_extents, this.size.halfExtents);
-        vector(ShapeDef.normal, this.size.normal);
-        float(ShapeDef.offset, this.size.offset);
+        n.putFloat(at + ShapeDef.radius, this.size.radius);
+        n.putFloat(at + ShapeDef.half_height, this.size.halfHeight);
+        n.putVector(at + ShapeDef.half_extents, this.size.halfExtents);
+        n.putVector(at + ShapeDef.normal, this.size.normal);
+        n.putFloat(at + ShapeDef.offset, this.size.offset);
         n.u32[(at + ShapeDef.hull) >> 2] = hull;
-        vector(ShapeDef.position, this.position);
-        if (this.orientation) {
-            n.putRotation(at + ShapeDef.orientation, this.orientation);
-        }
-        float(ShapeDef.friction, this.friction);
-        float(ShapeDef.restitution, this.restitution);
-        float(ShapeDef.density, this.density);
-        float(ShapeDef.rolling_friction, this.rollingFriction);
-        vector(ShapeDef.surface_velocity, this.surfaceVelocity);
+        n.putVector(at + ShapeDef.position, this.position);
+        n.putRotation(at + ShapeDef.orientation, this.orientation);
+        n.putFloat(at + ShapeDef.friction, this.friction);
+        n.putFloat(at + ShapeDef.restitution, this.restitution);
+        n.putFloat(at + ShapeDef.density, this.density);
+        n.putFloat(at + ShapeDef.rolling_friction, this.rollingFriction);
+        n.putVector(at + ShapeDef.surface_velocity, this.surfaceVelocity);
         n.u32[(at + ShapeDef.material) >> 2] = this.material;
         n.u8[at + ShapeDef.sensor] = this.sensor ? 1 : 0;
         if (this.filter.category !== undefined) {

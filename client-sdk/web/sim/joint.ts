@@ -102,49 +102,36 @@ export class JointDesc {
 
     /** Writes all of a carom_joint_def but its bodies. @internal */
     write(n: Native, at: number): void {
-        const float = (offset: number, value: number): void => {
-            n.f32[(at + offset) >> 2] = value;
-        };
         n.call['carom_default_joint_def']!(at);
         n.u32[(at + JointDef.type) >> 2] = this.type;
         n.putVector(at + JointDef.anchor, this.anchor);
-        if (this.axis) {
-            n.putVector(at + JointDef.axis, this.axis);
-        }
-        if (this.second?.anchorB) {
-            n.putVector(at + JointDef.anchor_b, this.second.anchorB);
-        }
-        if (this.second?.steeringAxis) {
-            n.putVector(at + JointDef.steering_axis, this.second.steeringAxis);
-        }
+        n.putVector(at + JointDef.axis, this.axis);
+        n.putVector(at + JointDef.anchor_b, this.second?.anchorB);
+        n.putVector(at + JointDef.steering_axis, this.second?.steeringAxis);
         n.u8[at + JointDef.collide] = this.collide ? 1 : 0;
         if (this.bounds) {
             n.u8[at + JointDef.has_limits] = 1;
-            float(JointDef.lower, this.bounds[0]);
-            float(JointDef.upper, this.bounds[1]);
+            n.putFloat(at + JointDef.lower, this.bounds[0]);
+            n.putFloat(at + JointDef.upper, this.bounds[1]);
         }
         if (this.motor) {
             n.u8[at + JointDef.has_motor] = 1;
-            float(JointDef.motor_velocity, this.motor.velocity);
-            if (this.motor.max !== undefined) {
-                float(JointDef.motor_max, this.motor.max);
-            }
+            n.putFloat(at + JointDef.motor_velocity, this.motor.velocity);
+            n.putFloat(at + JointDef.motor_max, this.motor.max);
         }
         if (this.springs && 'hertz' in this.springs) {
             n.u32[(at + JointDef.spring) >> 2] = 1;
-            float(JointDef.spring_hertz, this.springs.hertz);
-            float(JointDef.spring_damping_ratio, this.springs.ratio);
+            n.putFloat(at + JointDef.spring_hertz, this.springs.hertz);
+            n.putFloat(at + JointDef.spring_damping_ratio, this.springs.ratio);
         } else if (this.springs) {
             n.u32[(at + JointDef.spring) >> 2] = 2;
-            float(JointDef.spring_stiffness, this.springs.stiffness);
-            float(JointDef.spring_damping, this.springs.damping);
+            n.putFloat(at + JointDef.spring_stiffness, this.springs.stiffness);
+            n.putFloat(at + JointDef.spring_damping, this.springs.damping);
         }
-        if (this.target !== undefined) {
-            float(JointDef.spring_target, this.target);
-        }
+        n.putFloat(at + JointDef.spring_target, this.target);
         if (this.breaks) {
-            float(JointDef.break_force, this.breaks.force);
-            float(JointDef.break_torque, this.breaks.torque);
+            n.putFloat(at + JointDef.break_force, this.breaks.force);
+            n.putFloat(at + JointDef.break_torque, this.breaks.torque);
         }
     }
 }

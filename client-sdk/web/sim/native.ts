@@ -116,16 +116,26 @@ export class Native {
         return at;
     }
 
-    putVector(at: number, v: Vector): void {
+    // Of what is undefined the native default stays.
+    putFloat(at: number, value: number | undefined): void {
+        if (value !== undefined) {
+            this.f32[at >> 2] = value;
+        }
+    }
+
+    putVector(at: number, v: Vector | undefined): void {
+        if (!v) {
+            return;
+        }
         const i = at >> 2;
         this.f32[i] = v.x;
         this.f32[i + 1] = v.y;
         this.f32[i + 2] = v.z;
     }
 
-    putRotation(at: number, q: Rotation): void {
+    putRotation(at: number, q: Rotation | undefined): void {
         this.putVector(at, q);
-        this.f32[(at >> 2) + 3] = q.w;
+        this.putFloat(at + 12, q?.w);
     }
 
     vector(at: number): Vector {
