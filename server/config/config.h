@@ -79,6 +79,10 @@
     BOOL(resume, false, "goes on with the matches in `matches` that have no end, after a crash")   \
     TEXT(sign_key, "",                                                                             \
          "secret that signs recordings, made by 'carom match keygen'; empty: unsigned")            \
+    INT(stream_delay_s, 0, 0, 3600,                                                                \
+        "matches are cut into chunks for watchers (matches/stream, and /stream/ of http), so "     \
+        "late, s; "                                                                                \
+        "a room that keeps inputs secret, when it has ended; 0: not")                              \
     INT(keyframe_s, 10, 1, 3600, "time between keyframes of a recording, s")                       \
     INT(status_interval_ms, 1000, 100, 3600000, "time between status lines, ms")                   \
     CHOICE(status, "short", "short|full", "fields of a status line that is not a terminal's")      \

@@ -147,6 +147,19 @@ static carom_result open_gallery(cm_hosted_room *room, const cm_hosted_room_def 
     return CAROM_OK;
 }
 
+// Everybody may watch, but of a room that keeps its players' inputs from each other only the end.
+static void choose_stream(const cm_hosted_room *room, const cm_hosted_room_def *def,
+                          cm_recorder_def *recorder)
+{
+    uint64_t delay_s = (uint64_t)room->host->config.stream_delay_s;
+    cm_scene_replication replication;
+    cm_scene_replication_get(def->scene, &replication);
+    recorder->is_streamed = delay_s > 0;
+    recorder->stream_delay = !replication.relay
+                                 ? UINT64_MAX
+                                 : delay_s * cm_room_tick_rate(cm_room_loop_room(room->loop));
+}
+
 // The room itself, and its recorder.
 static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *def, char *error,
                                size_t error_size)
@@ -166,6 +179,7 @@ static carom_result open_sinks(cm_hosted_room *room, const cm_hosted_room_def *d
                                 .keyframe_s = (uint32_t)room->host->config.keyframe_s,
                                 .name = room->info.name,
                                 .live = def->live};
+    choose_stream(room, def, &recorder);
     memcpy(recorder.opened, def->spec.opened, sizeof recorder.opened);
     carom_result result = cm_recorder_create(&recorder, &room->recorder, error, error_size);
     if (result == CAROM_OK) {

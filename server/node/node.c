@@ -301,6 +301,10 @@ static void close_left(cm_node *host)
 // At the end: a recording that the catalogue does not know is not pruned, and not found by its id.
 void cm_node_log_unindexed(cm_node *host, const cm_node_room *room, const cm_match_status *match)
 {
+    if (match->unstreamed[0] != '\0') {
+        cm_log_say(&host->log, CM_LOG_WARNING, "match is not streamed", CM_T("match", room->path),
+                   CM_T("reason", match->unstreamed));
+    }
     if (match->unindexed[0] == '\0') {
         return;
     }

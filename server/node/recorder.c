@@ -75,6 +75,9 @@ carom_result cm_recorder_create(const cm_recorder_def *def, cm_recorder **out, c
         cm_recorder_destroy(r);
         return result;
     }
+    if (def->is_streamed) {
+        cm_store_stream(def->store, r->match, def->stream_delay);
+    }
     *out = r;
     return CAROM_OK;
 }

@@ -17,7 +17,9 @@ typedef struct cm_recorder_def {
     cm_room *room;         // at the tick after which it records
     const cm_scene *scene; // kept by the caller
     uint64_t match_id, started_unix_ms;
-    uint32_t keyframe_s;             // between two keyframes
+    uint32_t keyframe_s; // between two keyframes
+    bool is_streamed;    // with this delay, of cm_store_stream
+    uint64_t stream_delay;
     const char *name;                // of the room; NULL or "": none; kept by the caller
     char opened[CM_ROOM_OPENED_MAX]; // who opened it
     const cm_live_match *live;       // recorded in its own file, with its id; NULL: a new match

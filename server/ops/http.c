@@ -45,7 +45,10 @@ typedef struct connection {
     struct MHD_Connection *library; // NULL before GIVEN
     uint32_t status;                // of the answer
     const char *type;
-    cm_page *page; // NULL: there is none yet
+    const char *cache; // as in cm_http_answer
+    char etag[CM_HTTP_ETAG_MAX];
+    cm_page *page;          // NULL: there is none yet
+    uint64_t first, length; // what of it is sent
 } connection;
 
 struct cm_http {
@@ -139,11 +142,34 @@ static void refuse(cm_http *http, connection *c, cm_http_refusal refusal)
     enter(http, c, LINGERING);
 }
 
+// Of a page with an entity tag the part that is wanted: nothing of one that the other end has.
+static void choose_part(connection *c)
+{
+    const cm_http_request *request = &c->request;
+    const char *tags = request->if_none_match;
+    if (strcmp(tags, "*") == 0 || strstr(tags, c->etag) != NULL) {
+        c->status = MHD_HTTP_NOT_MODIFIED;
+        c->length = 0;
+    } else if (request->has_range &&
+               (request->if_range[0] == '\0' || strcmp(request->if_range, c->etag) == 0)) {
+        bool some = cm_http_range(request, c->page->size, &c->first, &c->length);
+        c->status = some ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_RANGE_NOT_SATISFIABLE;
+        c->length = some ? c->length : 0;
+    }
+}
+
 static void set_answer(connection *c, const cm_http_answer *answer)
 {
     c->status = answer->status;
     c->type = answer->type;
     c->page = answer->page;
+    c->cache = answer->cache;
+    memcpy(c->etag, answer->etag, sizeof c->etag);
+    c->first = 0;
+    c->length = c->page->size;
+    if (c->etag[0] != '\0' && c->status == MHD_HTTP_OK) {
+        choose_part(c);
+    }
 }
 
 // As an answer of the library. Without memory for its text: none yet.
@@ -205,24 +231,39 @@ static ssize_t on_part(void *user, uint64_t at, char *bytes, size_t size)
 {
     connection *c = user;
     const cm_page *page = c->page;
-    size_t left = at < page->size ? page->size - (size_t)at : 0;
+    size_t left = at < c->length ? (size_t)(c->length - at) : 0;
     size_t taken = left < size ? left : size;
-    memcpy(bytes, page->text + at, taken);
+    memcpy(bytes, page->text + c->first + at, taken);
     c->http->stats.sent_bytes += taken;
     return taken > 0 ? (ssize_t)taken : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-// Every answer is the last one of its connection, and must not be cached.
-static enum MHD_Result put_headers(struct MHD_Response *response, const char *type)
+// Every answer is the last one of its connection, and but for one with an entity tag must not be
+// cached.
+static enum MHD_Result put_headers(struct MHD_Response *response, const connection *c)
 {
-    const char *const headers[][2] = {{MHD_HTTP_HEADER_CONTENT_TYPE, type},
-                                      {MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
-                                      {"X-Content-Type-Options", "nosniff"},
-                                      {"Content-Security-Policy", POLICY},
-                                      {MHD_HTTP_HEADER_CONNECTION, "close"}};
+    char range[80] = "";
+    unsigned long long first = c->first, size = c->page->size;
+    bool tagged = c->etag[0] != '\0';
+    if (c->status == MHD_HTTP_PARTIAL_CONTENT) {
+        snprintf(range, sizeof range, "bytes %llu-%llu/%llu", first, first + c->length - 1, size);
+    } else if (c->status == MHD_HTTP_RANGE_NOT_SATISFIABLE) {
+        snprintf(range, sizeof range, "bytes */%llu", size);
+    }
+    const char *const headers[][2] = {
+        {MHD_HTTP_HEADER_CONTENT_TYPE, c->type},
+        {MHD_HTTP_HEADER_CACHE_CONTROL, c->cache != NULL ? c->cache : "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Content-Security-Policy", POLICY},
+        {MHD_HTTP_HEADER_CONNECTION, "close"},
+        {MHD_HTTP_HEADER_ETAG, tagged ? c->etag : NULL},
+        {MHD_HTTP_HEADER_ACCEPT_RANGES, tagged ? "bytes" : NULL},
+        {MHD_HTTP_HEADER_CONTENT_RANGE, range[0] != '\0' ? range : NULL}};
     enum MHD_Result good = MHD_YES;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0] && good == MHD_YES; i++) {
-        good = MHD_add_response_header(response, headers[i][0], headers[i][1]);
+        good = headers[i][1] == NULL
+                   ? MHD_YES
+                   : MHD_add_response_header(response, headers[i][0], headers[i][1]);
     }
     return good;
 }
@@ -230,11 +271,11 @@ static enum MHD_Result put_headers(struct MHD_Response *response, const char *ty
 static enum MHD_Result begin_writing(cm_http *http, connection *c)
 {
     struct MHD_Response *response =
-        MHD_create_response_from_callback(c->page->size, CM_HTTP_PART_BYTES, on_part, c, NULL);
+        MHD_create_response_from_callback(c->length, CM_HTTP_PART_BYTES, on_part, c, NULL);
     if (response == NULL) {
         return MHD_NO;
     }
-    enum MHD_Result good = put_headers(response, c->type);
+    enum MHD_Result good = put_headers(response, c);
     good = good == MHD_YES ? MHD_queue_response(c->library, c->status, response) : good;
     MHD_destroy_response(response); // the connection holds it
     enter(http, c, WRITING);

@@ -44,6 +44,10 @@ typedef struct cm_http_answer {
     uint32_t status;
     const char *type; // of the content
     cm_page *page;    // held for the connection, which drops it
+    // Of a page that caches may keep: how long (Cache-Control), and its entity tag, quoted. NULL
+    // and "": none may.
+    const char *cache;
+    char etag[CM_HTTP_ETAG_MAX];
 } cm_http_answer;
 
 typedef struct cm_http_def {

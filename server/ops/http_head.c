@@ -131,6 +131,59 @@ static bool is_number(const char *text, size_t size)
     return size > 0 && digits == size;
 }
 
+static uint64_t take_number(const char *text, size_t size, size_t *at)
+{
+    uint64_t number = 0;
+    size_t first = *at;
+    while (*at < size && text[*at] >= '0' && text[*at] <= '9' && *at - first < 18) {
+        number = number * 10 + (uint64_t)(text[(*at)++] - '0');
+    }
+    return number;
+}
+
+// bytes=FIRST-LAST, bytes=FIRST- or bytes=-COUNT.
+static void read_range(const char *text, size_t size, cm_http_request *request)
+{
+    size_t at = 6;
+    if (request->has_range || size < 8 || strncasecmp(text, "bytes=", 6) != 0) {
+        request->has_range = false;
+        return;
+    }
+    size_t digits = at;
+    request->range_first = take_number(text, size, &at);
+    request->from_end = at == digits;
+    if (at >= size || text[at++] != '-') {
+        return;
+    }
+    digits = at;
+    request->range_last = take_number(text, size, &at);
+    bool open = at == digits;
+    request->has_range = at == size && !(open && request->from_end) &&
+                         (open || request->from_end || request->range_last >= request->range_first);
+    request->range_last = open ? UINT64_MAX : request->range_last;
+}
+
+bool cm_http_range(const cm_http_request *request, uint64_t size, uint64_t *first, uint64_t *length)
+{
+    uint64_t last = request->range_last;
+    if (request->from_end) {
+        *length = last < size ? last : size;
+        *first = size - *length;
+        return *length > 0;
+    }
+    last = last < size ? last : size - 1;
+    *first = request->range_first;
+    *length = last - *first + 1;
+    return *first < size;
+}
+
+static void take_text(char *to, size_t most, const char *text, size_t size)
+{
+    size = size < most ? size : most;
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
 static cm_http_refusal read_header(const char *line, size_t size, cm_http_request *request,
                                    counts *seen)
 {
@@ -148,7 +201,14 @@ static cm_http_refusal read_header(const char *line, size_t size, cm_http_reques
         request->by_own_name = is_own_name(line + at, size - at);
         return ++seen->hosts == 1 ? CM_HTTP_GOOD : CM_HTTP_HOST;
     }
-    if (is_named(line, name, "Transfer-Encoding")) {
+    if (is_named(line, name, "Range")) {
+        read_range(line + at, size - at, request);
+    } else if (is_named(line, name, "If-Range")) {
+        take_text(request->if_range, CM_HTTP_ETAG_MAX, line + at, size - at);
+    } else if (is_named(line, name, "If-None-Match")) {
+        size_t whole = size - at <= CM_HTTP_TAGS_MAX ? size - at : 0;
+        take_text(request->if_none_match, CM_HTTP_TAGS_MAX, line + at, whole);
+    } else if (is_named(line, name, "Transfer-Encoding")) {
         seen->codings++;
         seen->has_body = true;
     } else if (is_named(line, name, "Expect")) {

@@ -1,8 +1,9 @@
 // The head of an HTTP/1 request, checked once on receipt: requests that this server does not answer
 // are refused, with a reason. Pure.
 //
-// Read are GET and HEAD of HTTP/1.0 and 1.1, without a body, one on a connection. No header changes
-// an answer but Host, which must be a name of this machine.
+// Read are GET and HEAD of HTTP/1.0 and 1.1, without a body, one on a connection. Of the headers
+// Host tells who is asked, and of a file that is cached If-None-Match, Range and If-Range what of
+// it is wanted.
 #ifndef CM_SERVER_OPS_HTTP_HEAD_H
 #define CM_SERVER_OPS_HTTP_HEAD_H
 
@@ -13,6 +14,8 @@
 #define CM_HTTP_HEAD_MAX    4096u // bytes of a request line and headers, with their empty line
 #define CM_HTTP_TARGET_MAX  256u  // bytes of what is asked for, its query too
 #define CM_HTTP_HEADERS_MAX 64u
+#define CM_HTTP_TAGS_MAX    128u // bytes of If-None-Match; a longer one matches nothing
+#define CM_HTTP_ETAG_MAX    36u  // bytes of an entity tag of ours, its NUL included
 
 // Name, status, text: why a request, or a connection, is refused.
 #define CM_HTTP_REFUSALS(X)                                                                        \
@@ -43,10 +46,19 @@ uint32_t cm_http_refusal_status(cm_http_refusal refusal);
 const char *cm_http_refusal_text(cm_http_refusal refusal);
 
 typedef struct cm_http_request {
-    char path[CM_HTTP_TARGET_MAX + 1]; // without its query
-    bool is_head;                      // HEAD: the answer has no body
-    bool by_own_name;                  // Host is 127.x.x.x, localhost or [::1]
+    char path[CM_HTTP_TARGET_MAX + 1];        // without its query
+    bool is_head;                             // HEAD: the answer has no body
+    bool by_own_name;                         // Host is 127.x.x.x, localhost or [::1]
+    char if_none_match[CM_HTTP_TAGS_MAX + 1]; // "": there is none
+    char if_range[CM_HTTP_ETAG_MAX + 1];      // likewise; one that is longer is cut
+    // One range of bytes. Several, and what is none, count as no Range (RFC 9110, 14.2).
+    bool has_range, from_end;         // from_end: the last `range_last` bytes
+    uint64_t range_first, range_last; // UINT64_MAX: to the end
 } cm_http_request;
+
+// The part of `size` bytes that is asked for. False: none of them.
+bool cm_http_range(const cm_http_request *request, uint64_t size, uint64_t *first,
+                   uint64_t *length);
 
 // All bytes that came so far.
 cm_http_refusal cm_http_head_read(const char *bytes, size_t size, cm_http_request *request);

@@ -11,8 +11,10 @@
 #include "server/ops/parts.h"
 #include "server/ops/version.h"
 #include "server/node/node.h"
+#include "server/record/format/stream_dir.h"
 #include "server/ops/web_page.h"
 #include "server/supervisor/metrics_history.h"
+#include "server/supervisor/stream_files.h"
 #include "shared/base/array.h"
 
 #define JSON "application/json"
@@ -47,6 +49,7 @@ struct cm_http_pages {
     cm_metrics_history history;
     uint64_t sample_us; // when the next sample is due
     cm_page *drawn;     // the history as a page; NULL: none since the last sample
+    cm_stream_files *streams;
 };
 
 // Figures --------------------------------------------------------------------------------------
@@ -402,6 +405,12 @@ static cm_http_found get_file(const cm_http_request *request, cm_http_answer *an
     return CM_HTTP_ANSWERED;
 }
 
+static cm_http_found get_stream(cm_http_pages *h, const cm_http_request *request,
+                                cm_http_answer *answer)
+{
+    return cm_stream_files_get(h->streams, request->path, answer);
+}
+
 // The whole ------------------------------------------------------------------------------------
 
 static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
@@ -417,14 +426,15 @@ static cm_http_found get(void *user, const cm_http_request *request, cm_http_ans
             return pages[i].get(user, request, answer);
         }
     }
-    return get_file(request, answer);
+    return strncmp(request->path, "/stream/", 8) == 0 ? get_stream(user, request, answer)
+                                                      : get_file(request, answer);
 }
 
 carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **out,
                                 cm_failure *failure)
 {
     const cm_config *config = &def->base->config;
-    char error[256] = "out of memory";
+    char error[256] = "out of memory", root[CM_CONFIG_TEXT_MAX + 16];
     cm_http_def http = {.get = get};
     *out = NULL;
     if (config->http[0] == '\0') {
@@ -433,7 +443,10 @@ carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **ou
     cm_config_address(config->http, &http.address);
     cm_http_pages *h = calloc(1, sizeof *h);
     http.user = h;
-    if (h == NULL || (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
+    snprintf(root, sizeof root, "%s/" CM_STREAM_FOLDER, config->matches);
+    if (h == NULL || (h->streams = cm_stream_files_create(root)) == NULL ||
+        (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
+        cm_stream_files_destroy(h != NULL ? h->streams : NULL);
         free(h);
         return cm_fail(failure,
                        cm_parts[CM_PART_HTTP].is_built ? CAROM_ERROR_IO : CAROM_ERROR_NOT_BUILT,
@@ -475,6 +488,7 @@ void cm_http_pages_close(cm_http_pages *h)
         return;
     }
     cm_http_destroy(h->http);
+    cm_stream_files_destroy(h->streams);
     for (uint32_t i = 0; i < CM_WORKERS_MAX; i++) {
         free(h->workers[i].rooms);
         free(h->next[i].rooms);

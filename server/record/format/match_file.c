@@ -549,6 +549,25 @@ carom_result cm_match_head_read(const char *path, cm_match_head *head, cm_match_
     return result;
 }
 
+carom_result cm_match_attach(sqlite3 *db, cm_match_file **out, cm_match_error *error)
+{
+    memset(error, 0, sizeof *error);
+    cm_match_file *file = *out = calloc(1, sizeof *file);
+    if (file == NULL) {
+        return cm_match_wrong(error, CAROM_ERROR_MEMORY, "no memory");
+    }
+    file->db.db = db;
+    file->is_attached = true;
+    carom_result result = read_meta(file, error);
+    file->next_tick = file->info.gap_to;
+    result = result == CAROM_OK ? read_scene(file, error) : result;
+    if (result != CAROM_OK) {
+        cm_match_close(file);
+        *out = NULL;
+    }
+    return result;
+}
+
 void cm_match_close(cm_match_file *file)
 {
     if (file == NULL) {
@@ -556,7 +575,9 @@ void cm_match_close(cm_match_file *file)
     }
     cm_match_rewind(file);
     sqlite3_finalize(file->keyframe_query);
-    cm_match_db_close(&file->db);
+    if (!file->is_attached) {
+        cm_match_db_close(&file->db);
+    }
     cm_scene_free(file->scene);
     cm_record_pack_free(file->pack);
     free(file->payloads);

@@ -51,6 +51,11 @@ carom_result cm_match_open(const char *path, cm_match_file **file, cm_match_erro
 carom_result cm_match_open_unread(const char *path, cm_match_file **file, cm_match_error *error);
 void cm_match_close(cm_match_file *file);
 
+// The file as its own writer's connection has it: rows of committed transactions, and those of an
+// open one, which are for nobody. Between two calls of the writer, which outlives it.
+struct sqlite3;
+carom_result cm_match_attach(struct sqlite3 *db, cm_match_file **file, cm_match_error *error);
+
 // The head and the end alone, for lists: rows of ticks are neither checked nor counted. Of the info
 // inputs, keyframes, joins and leaves stay 0.
 typedef struct cm_match_head {

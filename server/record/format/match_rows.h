@@ -19,6 +19,7 @@ typedef struct cm_cursor {
 
 struct cm_match_file {
     cm_match_db db;
+    bool is_attached; // the connection is its writer's
     cm_match_info info;
     cm_scene *scene;
     cm_chain head; // after meta and scene

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/record/format/match_rows.h"
@@ -64,6 +65,25 @@ static void remove_all(const char *path, const char *kept, uint32_t depth)
     }
     if (kept == NULL) {
         (void)rmdir(path);
+    }
+}
+
+void cm_stream_dir_prune(const char *root)
+{
+    DIR *dir = opendir(root);
+    char path[PATH_BYTES], index[PATH_BYTES + 16];
+    const struct dirent *entry;
+    struct stat about;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        int size = snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
+        snprintf(index, sizeof index, "%s/index.json", path);
+        if (strlen(entry->d_name) == 16 && size > 0 && (size_t)size < sizeof path &&
+            stat(index, &about) == 0 && time(NULL) - about.st_mtime > CM_STREAM_KEEP_S) {
+            remove_all(path, NULL, 1);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
     }
 }
 

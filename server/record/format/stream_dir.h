@@ -11,7 +11,13 @@
 
 #include "server/record/format/match_chunks.h"
 
+#define CM_STREAM_FOLDER "stream" // of a server, in its directory of matches
+#define CM_STREAM_KEEP_S 86400    // after its newest chunk, that a match's folder stays
+
 typedef struct cm_stream_dir cm_stream_dir;
+
+// Removes the folders that were not written to for so long.
+void cm_stream_dir_prune(const char *root);
 
 // Makes the folders; those of another epoch are removed. `file` as in match_chunks.h; `secret`: of
 // an Ed25519 key that is the match's, or NULL.

@@ -261,6 +261,7 @@ static void is_told(void *context, void *user, const char *wrong)
 static void close_file(cm_store *store, cm_match *match)
 {
     uint64_t bytes = cm_match_writer_bytes(match->writer);
+    cm_store_close_stream(store, match);
     if (!match->failed && !cm_match_writer_finish(match->writer)) {
         cm_store_writer_failed(store, match);
     } else if (!match->failed) {
@@ -382,6 +383,9 @@ static void settle(cm_store *store, cm_match *match)
     pthread_mutex_unlock(&store->lock);
     match->batch_bytes = match->batch_dropped = 0;
     match->touched = false;
+    if (committed) {
+        cm_store_step_stream(store, match);
+    }
 }
 
 // `whole`: nothing is recorded any more, so the catalogue is waited for.

@@ -32,6 +32,7 @@ typedef struct cm_match_status {
     uint64_t match_id; // of the file that is written now
     uint32_t gaps;     // times that it went on in another file
     uint64_t gap_from, gap_to, parent; // the last of them, as in cm_match_info
+    char unstreamed[160];              // why its stream ended before it; ""
     char unindexed[160];               // why the catalogue does not have it as it is; ""
     bool proved;                       // in this process, or by it from its beginning
     bool left; // its file does not prove itself, or is another's: nothing may follow from it
@@ -66,6 +67,9 @@ carom_result cm_store_resume(cm_store *store, uint64_t match_id, uint64_t tick, 
 bool cm_store_signs(const cm_store *store, const char *sign_key);
 // Ends such a match as cut, at once. Errors likewise, and the file is as it was.
 carom_result cm_store_cut(cm_store *store, uint64_t match_id);
+// From now on the match is streamed too: its chunks are cut into the folder CM_STREAM_FOLDER of the
+// store's directory (stream_dir.h), once they are `delay` ticks old; UINT64_MAX: when it has ended.
+void cm_store_stream(cm_store *store, cm_match_handle match, uint64_t delay);
 // A confirmed tick: ascending, none left out, starting with tick 1; `hash` is of the state after
 // it. Tick 0, the scene after start, is written by `begin`, which makes the game once for its hash;
 // a caller may hand it over as well, and a hash that differs makes the match not durable.

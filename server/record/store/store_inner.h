@@ -1,6 +1,6 @@
-// The inside of a store, for its four files: store.c, store_matches.c, store_proof.c and
-// store_backup.c. Members of cm_match marked "thread" belong to the writer (the thread, or the
-// caller of pump), "lock" to the lock; the others to the room's thread.
+// The inside of a store, for its five files: store.c, store_matches.c, store_proof.c,
+// store_backup.c and store_stream.c. Members of cm_match marked "thread" belong to the writer (the
+// thread, or the caller of pump), "lock" to the lock; the others to the room's thread.
 #ifndef CM_SERVER_RECORD_STORE_STORE_INNER_H
 #define CM_SERVER_RECORD_STORE_STORE_INNER_H
 
@@ -43,6 +43,10 @@ typedef struct cm_match {
     cm_match_entry *begun;   // thread; the entry for the index; NULL: already written, or no index
     cm_match_backup *backup; // thread; NULL: none is under way
     cm_store_backup_status backup_status; // lock
+    bool is_streamed;                     // lock
+    uint64_t stream_delay;                // lock
+    struct cm_match_file *stream_file;    // thread; on the writer's connection
+    struct cm_stream_dir *stream;         // thread; NULL: it is not begun
     // Lock. While its file is proved its jobs wait, and what belongs to the thread is the prover's.
     bool proving, known;
     struct cm_job *held_first, *held_last;
@@ -98,6 +102,10 @@ void cm_store_join_prover(cm_store *store);
 void cm_store_begin_backup(cm_store *store, const cm_job *work);
 void cm_store_step_backups(cm_store *store);
 void cm_store_stop_backup(cm_store *store, cm_match *match, const char *why);
+// On the thread: what is due of a match's stream; all that is left of it, before its file is
+// closed.
+void cm_store_step_stream(cm_store *store, cm_match *match);
+void cm_store_close_stream(cm_store *store, cm_match *match);
 // On the thread: the file that a job of cm_store_go_on asks for.
 void cm_store_write_go_on(cm_store *store, cm_job *work);
 

@@ -306,9 +306,10 @@ carom_result cm_store_go_on(cm_store *store, cm_match_handle handle, const cm_ma
 static void leave_file(cm_store *store, cm_match *match)
 {
     cm_store_stop_backup(store, match, "the recording failed, and goes on in another file");
-    if (match->writer != NULL && !match->failed &&
-        cm_match_writer_end(match->writer, CM_MATCH_FAILED) &&
-        cm_match_writer_finish(match->writer)) {
+    bool ended = match->writer != NULL && !match->failed &&
+                 cm_match_writer_end(match->writer, CM_MATCH_FAILED);
+    cm_store_close_stream(store, match);
+    if (ended && cm_match_writer_finish(match->writer)) {
         pthread_mutex_lock(&store->lock);
         match->status.committed_tick = match->written_tick;
         pthread_mutex_unlock(&store->lock);

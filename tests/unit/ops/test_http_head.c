@@ -48,6 +48,52 @@ Test(http_head, what_is_answered)
     }
 }
 
+// Goal: one range of bytes is what RFC 9110 says, and anything else is no range.
+Test(http_head, ranges)
+{
+    static const struct {
+        const char *text;
+        bool has, some;
+        uint64_t first, length; // of 100 bytes
+    } rows[] = {
+        {"bytes=0-9", true, true, 0, 10},
+        {"BYTES=99-99", true, true, 99, 1},
+        {"bytes=90-", true, true, 90, 10},
+        {"bytes=5-1000", true, true, 5, 95},
+        {"bytes=-7", true, true, 93, 7},
+        {"bytes=-1000", true, true, 0, 100},
+        {"bytes=100-", true, false, 0, 0},
+        {"bytes=-0", true, false, 0, 0},
+        {"bytes=9-8", false, false, 0, 0},
+        {"bytes=-", false, false, 0, 0},
+        {"bytes=1-2,4-5", false, false, 0, 0},
+        {"bytes=a-b", false, false, 0, 0},
+        {"items=0-9", false, false, 0, 0},
+        {"bytes=99999999999999999999-", false, false, 0, 0},
+        {"bytes= 0-9", false, false, 0, 0},
+        {"bytes=0-9x", false, false, 0, 0},
+        {"bytes=1-2\r\nRange: bytes=3-4", false, false, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        uint64_t first, length;
+        cm_http_request request;
+        snprintf(text, sizeof text, "GET / HTTP/1.1\r\n" H "Range: %s\r\n\r\n", rows[i].text);
+        cr_assert_eq(read_text(text, &request), CM_HTTP_GOOD, "%s", text);
+        cr_expect_eq(request.has_range, rows[i].has, "%s", text);
+        if (request.has_range) {
+            bool some = cm_http_range(&request, 100, &first, &length);
+            cr_expect_eq(some, rows[i].some, "%s", text);
+            cr_expect(!some || (first == rows[i].first && length == rows[i].length), "%s", text);
+        }
+    }
+    cm_http_request request;
+    cr_assert_eq(read_text("GET / HTTP/1.1\r\n" H "Range: bytes=0-\r\n\r\n", &request),
+                 CM_HTTP_GOOD);
+    uint64_t first, length;
+    cr_expect_not(cm_http_range(&request, 0, &first, &length), "of nothing");
+}
+
 Test(http_head, what_is_refused)
 {
     static const struct {

@@ -198,6 +198,94 @@ Test(stream, a_chunk_is_cut_once)
     free_chunks(&late);
 }
 
+static uint32_t cut_so_far(const char *folder)
+{
+    cm_stream_report report;
+    cm_match_error error;
+    return cm_stream_check(folder, NULL, &report, &error) == CAROM_OK ? report.chunks : 0;
+}
+
+// Goal: the store cuts the stream of a match that it writes after its commits, as late as it is
+// told, of one with secrets at its end; and what it cut is what the file gives.
+Test(stream, the_store_cuts_a_running_match)
+{
+    const uint64_t delays[] = {60, UINT64_MAX};
+    char folder[160], copy[160];
+    recording_secret = secret;
+    for (uint32_t i = 0; i < 2; i++) {
+        recording run;
+        cm_stream_report report, again;
+        cm_match_error error;
+        cm_match_status status;
+        cm_match_file *file;
+        cm_stream_dir *dir;
+        uint32_t made;
+        uint64_t id = RECORDING_ID + i;
+        cm_store *store = recording_store(false);
+        recording_begin_as(&run, store, id, 3, 11);
+        run.keyframe_every = 30;
+        cm_store_stream(store, run.match, delays[i]);
+        snprintf(folder, sizeof folder, "%s/" CM_STREAM_FOLDER "/%016llx/0", recording_folder,
+                 (unsigned long long)id);
+        recording_play(&run, 150);
+        cm_store_pump(store);
+        cr_assert_eq(cut_so_far(folder), 0u);
+        recording_play(&run, 29);
+        cm_store_pump(store);
+        cr_assert_eq(cut_so_far(folder), i == 0 ? 1u : 0u, "179 is 60 after 119");
+        recording_play(&run, 600);
+        cr_assert_eq(cut_so_far(folder), i == 0 ? 1u : 0u, "nothing of it is committed");
+        cm_store_pump(store);
+        cr_assert_eq(cut_so_far(folder), i == 0 ? 6u : 0u);
+        cm_store_end(store, run.match, CM_MATCH_ENDED);
+        cm_store_pump(store);
+        cm_store_status(store, run.match, &status);
+        cr_assert(status.durable && status.unstreamed[0] == '\0', "%s", status.unstreamed);
+        cm_store_destroy(store);
+        recording_free(&run);
+        cr_assert_eq(cm_stream_check(folder, NULL, &report, &error), CAROM_OK, "%s", error.message);
+        cr_assert_eq(report.end, CM_MATCH_ENDED);
+        cr_assert_eq(report.ticks, 779u);
+        cr_assert(report.is_signed && report.keyframes == 1);
+        snprintf(copy, sizeof copy, "%s/%016llx.match", recording_folder, (unsigned long long)id);
+        cr_assert_eq(cm_match_open(copy, &file, &error), CAROM_OK, "%s", error.message);
+        cr_assert_eq(cm_stream_dir_create(recording_folder, file, NULL, &dir, &error), CAROM_OK);
+        cr_assert_eq(cm_stream_dir_step(dir, 0, UINT32_MAX, &made, &error), CAROM_OK);
+        snprintf(folder, sizeof folder, "%s/0", cm_stream_dir_path(dir));
+        cr_assert_eq(cm_stream_check(folder, NULL, &again, &error), CAROM_OK, "%s", error.message);
+        cr_assert_arr_eq(again.chain, report.chain, sizeof report.chain);
+        cm_stream_dir_destroy(dir);
+        cm_match_close(file);
+    }
+}
+
+// Goal: where the folder cannot be made the match goes on, says so, and its file gives the stream.
+Test(stream, a_folder_that_cannot_be_written_ends_the_stream_alone)
+{
+    recording run;
+    cm_match_status status;
+    cm_store *store = recording_store(false);
+    char path[160];
+    snprintf(path, sizeof path, "%s/" CM_STREAM_FOLDER, recording_folder);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fclose(file);
+    recording_begin(&run, store, 2, 3);
+    cm_store_stream(store, run.match, 0);
+    recording_play(&run, 10);
+    cm_store_pump(store);
+    cm_store_status(store, run.match, &status);
+    cr_assert(status.durable);
+    cr_assert_neq(status.unstreamed[0], '\0');
+    cm_store_end(store, run.match, CM_MATCH_ENDED);
+    cm_store_destroy(store);
+    recording_free(&run);
+    chunks made;
+    make_chunks(recording_path(), &made);
+    cr_assert_eq(made.count, 1u);
+    free_chunks(&made);
+}
+
 // Goal: under a signature no byte of a file can change: it is refused, is not by the key, or says
 // the very same (a bit of zstd that means nothing).
 Test(stream, a_signed_file_is_all_or_nothing)

@@ -1,0 +1,154 @@
+// See the header. A file is read whole at once: 4 to 100 kB from the kernel's cache.
+#include "server/supervisor/stream_files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared/wire/crypto.h"
+
+#define PLACE     "/stream/"
+#define ID_DIGITS 16u
+#define INDEX     "/index.json"
+#define CHUNK     ".chunk"
+#define FOREVER   "public, max-age=31536000, immutable"
+#define A_MOMENT  "public, max-age=1"
+
+typedef struct kept {
+    char path[80];
+    char etag[CM_HTTP_ETAG_MAX];
+    cm_page *page;
+} kept;
+
+struct cm_stream_files {
+    char *root;
+    uint32_t next; // place of the next one that is kept
+    kept kept[CM_STREAM_FILES_KEPT];
+};
+
+cm_stream_files *cm_stream_files_create(const char *root)
+{
+    cm_stream_files *files = calloc(1, sizeof *files);
+    if (files == NULL || (files->root = strdup(root)) == NULL) {
+        free(files);
+        return NULL;
+    }
+    return files;
+}
+
+void cm_stream_files_destroy(cm_stream_files *files)
+{
+    if (files != NULL) {
+        for (uint32_t i = 0; i < CM_STREAM_FILES_KEPT; i++) {
+            cm_page_drop(files->kept[i].page);
+        }
+        free(files->root);
+        free(files);
+    }
+}
+
+static size_t digits(const char *text)
+{
+    size_t length = strspn(text, "0123456789");
+    return length <= 20 && (length < 2 || text[0] != '0') ? length : 0;
+}
+
+typedef enum kind { NONE, AN_INDEX, A_CHUNK } kind;
+
+// Only these letters come into a path of ours.
+static kind kind_of(const char *path)
+{
+    const char *id = path + strlen(PLACE), *rest = id + ID_DIGITS;
+    if (strncmp(path, PLACE, strlen(PLACE)) != 0 || strspn(id, "0123456789abcdef") != ID_DIGITS) {
+        return NONE;
+    }
+    if (strcmp(rest, INDEX) == 0) {
+        return AN_INDEX;
+    }
+    size_t epoch = rest[0] == '/' ? digits(rest + 1) : 0;
+    const char *number = rest + 1 + epoch + 1;
+    size_t length = epoch > 0 && number[-1] == '/' ? digits(number) : 0;
+    bool chunk =
+        length > 0 && strcmp(number + length, CHUNK) == 0 && strlen(path) < sizeof((kept *)0)->path;
+    return chunk ? A_CHUNK : NONE;
+}
+
+static cm_page *read_page(int file)
+{
+    struct stat about;
+    char bytes[16384];
+    cm_page *page =
+        fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= (off_t)CM_PAGE_MAX
+            ? cm_page_create()
+            : NULL;
+    ssize_t got = 1;
+    while (page != NULL && !page->cut && (got = read(file, bytes, sizeof bytes)) > 0) {
+        cm_page_bytes(page, bytes, (size_t)got);
+    }
+    if (page != NULL && (page->cut || got < 0)) {
+        cm_page_drop(page);
+        page = NULL;
+    }
+    return page;
+}
+
+static cm_page *read_file(const cm_stream_files *files, const char *path)
+{
+    char name[4096];
+    int size = snprintf(name, sizeof name, "%s/%s", files->root, path + strlen(PLACE));
+    int file = size > 0 && (size_t)size < sizeof name
+                   ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+                   : -1;
+    cm_page *page = file >= 0 ? read_page(file) : NULL;
+    if (file >= 0) {
+        close(file);
+    }
+    return page;
+}
+
+static void put_etag(const cm_page *page, char etag[CM_HTTP_ETAG_MAX])
+{
+    uint8_t hash[16];
+    char text[2 * sizeof hash + 1];
+    cm_crypto_hash(hash, sizeof hash, (const uint8_t *)page->text, page->size, NULL);
+    cm_crypto_hex(hash, sizeof hash, text);
+    snprintf(etag, CM_HTTP_ETAG_MAX, "\"%s\"", text);
+}
+
+static void keep(cm_stream_files *files, const char *path, const cm_http_answer *answer)
+{
+    if (answer->page->size <= CM_STREAM_FILES_MAX) {
+        kept *place = &files->kept[files->next++ % CM_STREAM_FILES_KEPT];
+        cm_page_drop(place->page);
+        snprintf(place->path, sizeof place->path, "%s", path);
+        memcpy(place->etag, answer->etag, sizeof place->etag);
+        place->page = cm_page_hold(answer->page);
+    }
+}
+
+cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, cm_http_answer *answer)
+{
+    kind what = kind_of(path);
+    answer->type = what == A_CHUNK ? "application/octet-stream" : "application/json";
+    answer->cache = what == A_CHUNK ? FOREVER : A_MOMENT;
+    for (uint32_t i = 0; what == A_CHUNK && i < CM_STREAM_FILES_KEPT; i++) {
+        const kept *place = &files->kept[i];
+        if (place->page != NULL && strcmp(place->path, path) == 0) {
+            memcpy(answer->etag, place->etag, sizeof answer->etag);
+            answer->page = cm_page_hold(place->page);
+            return CM_HTTP_ANSWERED;
+        }
+    }
+    answer->page = what != NONE ? read_file(files, path) : NULL;
+    if (answer->page == NULL) {
+        return CM_HTTP_NOT_THERE;
+    }
+    put_etag(answer->page, answer->etag);
+    if (what == A_CHUNK) {
+        keep(files, path, answer);
+    }
+    return CM_HTTP_ANSWERED;
+}

@@ -1,0 +1,19 @@
+// GET /stream/…: the chunks of matches' streams and their index (PROTOCOL.md 11), from the folder
+// that workers write (record/format/stream_dir.h). What an address of a chunk gives never changes,
+// so the newest are kept in memory; caches in front of the server keep all.
+#ifndef CM_SERVER_SUPERVISOR_STREAM_FILES_H
+#define CM_SERVER_SUPERVISOR_STREAM_FILES_H
+
+#include "server/ops/http.h"
+
+#define CM_STREAM_FILES_KEPT 16u        // chunks in memory
+#define CM_STREAM_FILES_MAX  (4u << 20) // bytes of one that is kept
+
+typedef struct cm_stream_files cm_stream_files;
+
+cm_stream_files *cm_stream_files_create(const char *root); // NULL: no memory
+void cm_stream_files_destroy(cm_stream_files *files);
+// CM_HTTP_NOT_THERE for any other path too.
+cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, cm_http_answer *answer);
+
+#endif
