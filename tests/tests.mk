@@ -294,6 +294,11 @@ check-planted: | have-test
 night-planted: | have-test
 	tests/planted/run.sh
 
+# A match's stream behind Debian's nginx, where that is.
+.PHONY: check-stream
+check-stream: all
+	python3 tests/stream/viewers.py
+
 # The window of the examples, by SDL2, where that is.
 .PHONY: check-window
 check-window: all

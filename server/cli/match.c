@@ -290,7 +290,7 @@ const cm_command cm_match_command = {
     "       carom match erase-player FILE --client-id NUMBER [--db FILE]\n"
     "       carom match keygen --out FILE\n"
     "       carom match stream FILE --out DIR [--sign-key FILE]\n"
-    "       carom match verify DIR [--pubkey FILE] [--module FILE.so]\n"
+    "       carom match verify DIR|URL [--pubkey FILE] [--module FILE.so] [--join] [--follow]\n"
     "\n"
     "info prints what a match file holds: scene, module, versions, players, ticks, how it ended;\n"
     "of a match that runs its server is asked, by admin.sock beside the file or --admin;\n"
@@ -311,7 +311,9 @@ const cm_command cm_match_command = {
     "and its public half in FILE.pub and on stdout (replay --verify --pubkey FILE.pub).\n"
     "stream makes the chunks that viewers fetch, DIR/ID/index.json and DIR/ID/EPOCH/N.chunk (PROTOCOL.md\n"
     "11); the bytes before zstd are those that its server gave, signed where --sign-key is its key.\n"
-    "verify takes a folder of chunks in order, checks chain and signatures, runs every tick again and\n"
-    "names the chunk where something differs (status 1). 'authentic': all signed by --pubkey.\n",
+    "verify takes a folder of chunks in order, or those of http://HOST:PORT/stream/ID, checks chain and\n"
+    "signatures, runs every tick again and names the chunk where something differs (status 1).\n"
+    "'authentic': all signed by --pubkey. Over HTTP --join begins with the newest keyframe, as a viewer does\n"
+    "who comes late, and --follow goes on with what comes, a line a chunk, to the match's end.\n",
     NULL};
 // clang-format on

@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "server/cli/cli.h"
-#include "server/cli/load.h"
 #include "server/record/format/sign_key.h"
 #include "server/record/format/stream_dir.h"
-#include "server/record/replay/stream_check.h"
 #include "shared/wire/crypto.h"
 
 static int status_of(carom_result result, const char *path)
@@ -105,60 +103,5 @@ int cm_match_stream(int argc, char **argv)
                      : CM_STATUS_USAGE;
     cm_crypto_wipe(secret, sizeof secret);
     cm_match_close(file);
-    return cm_cli_finish(status);
-}
-
-static void print_report(const cm_stream_report *report, bool authentic)
-{
-    printf("verified %u chunks of match %016" PRIx64 ", to tick %" PRIu64 ", hash %016" PRIx64
-           ", %s, %s\n",
-           (unsigned)report->chunks, report->match_id, report->ticks, report->hash,
-           authentic ? "authentic" : "consistent",
-           report->end != CM_MATCH_LIVE ? "complete" : "not complete: no chunk tells an end");
-    if (!authentic) {
-        printf("not proved: who recorded it%s\n",
-               report->is_signed ? " (it is signed: --pubkey FILE asks whether by that key)"
-                                 : " (unsigned: whoever holds it can make the chain again)");
-    }
-}
-
-int cm_match_verify(int argc, char **argv)
-{
-    const char *key_path = NULL;
-    cm_option_texts modules = {.count = 0};
-    const cm_option options[] = {
-        {.name = "pubkey", .kind = CM_OPTION_TEXT, .value = &key_path},
-        {.name = "module", .kind = CM_OPTION_TEXTS, .value = &modules},
-    };
-    const char *folder = one(argc, argv, options, 2, "one folder of chunks");
-    uint8_t key[CM_SIGN_KEY_BYTES];
-    char error[512], text[CM_SIGN_KEY_TEXT] = "";
-    cm_stream_report report;
-    cm_match_error wrong;
-    if (folder == NULL) {
-        return CM_STATUS_USAGE;
-    }
-    int status = cm_cli_load_modules(&modules);
-    if (status != CM_STATUS_DONE) {
-        return status;
-    }
-    if (key_path != NULL) {
-        if (cm_public_key_read(key_path, key, error, sizeof error) != CAROM_OK) {
-            return cm_cli_usage("%s", error);
-        }
-        cm_crypto_hex(key, sizeof key, text);
-    }
-    carom_result result = cm_stream_check(folder, NULL, &report, &wrong);
-    if (result != CAROM_OK) {
-        cm_cli_error("%s: %s", folder, wrong.message);
-        return result == CAROM_ERROR_CORRUPT ? CM_STATUS_FAILED : status_of(result, folder);
-    }
-    bool is_theirs = key_path != NULL && strcmp(text, report.sign_key) == 0;
-    print_report(&report, report.is_signed && is_theirs);
-    if (key_path != NULL && !(report.is_signed && is_theirs)) {
-        cm_cli_error("%s: not authentic: %s", folder,
-                     is_theirs ? "not all of it is signed" : "it names another key, or none");
-        status = CM_STATUS_FAILED;
-    }
     return cm_cli_finish(status);
 }

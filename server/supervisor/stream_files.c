@@ -143,8 +143,15 @@ cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, cm_h
         }
     }
     answer->page = what != NONE ? read_file(files, path) : NULL;
-    if (answer->page == NULL) {
+    if (answer->page == NULL && what == NONE) {
         return CM_HTTP_NOT_THERE;
+    }
+    if (answer->page == NULL) { // as long as the index: so caches keep who asks early from us
+        answer->status = 404;
+        answer->type = "text/plain; charset=utf-8";
+        answer->cache = A_MOMENT;
+        answer->page = cm_page_create();
+        return answer->page != NULL ? CM_HTTP_ANSWERED : CM_HTTP_LATER;
     }
     put_etag(answer->page, answer->etag);
     if (what == A_CHUNK) {

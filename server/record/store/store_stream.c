@@ -65,10 +65,18 @@ static void step(cm_store *store, cm_match *match, uint32_t most)
     if (!wanted || match->writer == NULL || match->failed) {
         return;
     }
-    if ((match->stream == NULL && !open_stream(store, match, &error)) ||
-        cm_stream_dir_step(match->stream, delay, most, &made, &error) != CAROM_OK) {
-        give_up(store, match, &error);
+    bool begun = match->stream != NULL;
+    if ((begun || open_stream(store, match, &error)) &&
+        cm_stream_dir_step(match->stream, delay, most, &made, &error) == CAROM_OK) {
+        return;
     }
+    // If somebody has removed the folder, it is made anew, from chunk 0 on.
+    drop(match);
+    if (begun && open_stream(store, match, &error) &&
+        cm_stream_dir_step(match->stream, delay, most, &made, &error) == CAROM_OK) {
+        return;
+    }
+    give_up(store, match, &error);
 }
 
 void cm_store_step_stream(cm_store *store, cm_match *match)

@@ -259,6 +259,38 @@ Test(stream, the_store_cuts_a_running_match)
     }
 }
 
+// Goal: a folder is a cache: one that is removed amid a match is there again, whole, at its end.
+Test(stream, a_removed_folder_loses_nothing)
+{
+    recording run;
+    cm_stream_report report;
+    cm_match_error error;
+    cm_match_status status;
+    char folder[160], command[192];
+    cm_store *store = recording_store(false);
+    recording_begin(&run, store, 2, 3);
+    cm_store_stream(store, run.match, 0);
+    snprintf(folder, sizeof folder, "%s/" CM_STREAM_FOLDER "/%016llx/0", recording_folder,
+             (unsigned long long)RECORDING_ID);
+    recording_play(&run, 300);
+    cm_store_pump(store);
+    cr_assert_eq(cut_so_far(folder), 2u);
+    snprintf(command, sizeof command, "rm -r %s/" CM_STREAM_FOLDER, recording_folder);
+    cr_assert_eq(system(command), 0);
+    recording_play(&run, 300);
+    cm_store_pump(store);
+    cr_assert_eq(cut_so_far(folder), 5u);
+    cm_store_end(store, run.match, CM_MATCH_ENDED);
+    cm_store_pump(store);
+    cm_store_status(store, run.match, &status);
+    cr_assert(status.durable && status.unstreamed[0] == '\0', "%s", status.unstreamed);
+    cm_store_destroy(store);
+    recording_free(&run);
+    cr_assert_eq(cm_stream_check(folder, NULL, &report, &error), CAROM_OK, "%s", error.message);
+    cr_assert_eq(report.ticks, 600u);
+    cr_assert_eq(report.end, CM_MATCH_ENDED);
+}
+
 // Goal: where the folder cannot be made the match goes on, says so, and its file gives the stream.
 Test(stream, a_folder_that_cannot_be_written_ends_the_stream_alone)
 {

@@ -13,6 +13,7 @@
 #include "server/record/format/stream_dir.h"
 #include "server/record/replay/stream_check.h"
 #include "shared/wire/chunk_file.h"
+#include "tests/unit/cli/command.h"
 #include "tests/unit/node/serving.h"
 
 #define TRIES 60000 // of 10 ms
@@ -81,7 +82,7 @@ static uint8_t *wait_for_chunk(const serving *c, const char *path, size_t *size)
             return opened.body;
         }
         cr_assert_eq(a.status, 404);
-        cr_assert_not_null(strstr(a.head, "no-store"), "it will be there: %s", a.head);
+        cr_assert_not_null(strstr(a.head, "max-age=1\r\n"), "it will be there: %s", a.head);
         cr_assert_eq(kill(c->pid, 0), 0);
         usleep(10000);
     }
@@ -156,6 +157,24 @@ static void expect_nothing_else(const char *match)
     }
 }
 
+// By the command, as a viewer who is elsewhere.
+static void expect_watched(const char *match)
+{
+    command_result ran;
+    char command[256];
+    snprintf(command, sizeof command, "match verify http://127.0.0.1:%u/stream/%.16s", port, match);
+    run_command(command, &ran);
+    cr_assert_eq(ran.status, 0, "%s", ran.err);
+    cr_assert_not_null(strstr(ran.out, "consistent, not complete"), "%s", ran.out);
+    snprintf(command, sizeof command, "match verify http://127.0.0.1:%u/stream/%016d", port, 7);
+    run_command(command, &ran);
+    cr_assert_eq(ran.status, 1);
+    cr_assert_not_null(strstr(ran.err, "there is no such stream"), "%s", ran.err);
+    snprintf(command, sizeof command, "match verify http://127.0.0.1:%u/stream", 1);
+    run_command(command, &ran);
+    cr_assert_eq(ran.status, 1);
+}
+
 // The folder that the server left is whole; what the file gives again is the same.
 static void expect_whole(const serving *c, const char *match)
 {
@@ -215,6 +234,7 @@ Test(stream_http, chunks_stay_what_they_were_when_a_worker_dies)
         }
         free(after);
     }
+    expect_watched(match);
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
     expect_whole(&c, match);
