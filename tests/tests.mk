@@ -311,7 +311,7 @@ check-page: | have-node
 
 # The npm package carom-sim, by node and in Chromium.
 .PHONY: check-web
-check-web: web $(OUT)/carom | have-browser
+check-web: web $(WEB_VIEWER_OBJS) $(OUT)/carom | have-browser
 	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/sim.mjs tests/web/browser.mjs | \
 	  tee $(WEB)/tap | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
 

@@ -15,6 +15,8 @@ WEB_SRCS := $(filter-out shared/base/assert.c,$(SIM_SRCS)) $(WEB_SIM)/native/web
 WEB_SOFT_SRCS := $(shell grep -l 'CM_SOLVER_LAST\|CM_SOFT_ALONE' $(SIM_SRCS))
 WEB_OBJS := $(WEB_SRCS:%.c=$(WEB)/obj/%.o)
 WEB_SOFT_OBJS := $(filter-out $(WEB_SOFT_SRCS:%.c=$(WEB)/obj/%.o),$(WEB_OBJS)) $(WEB_SOFT_SRCS:%.c=$(WEB)/soft/%.o)
+# The core of a viewer of matches, for the packages to come: it compiles (make check-web).
+WEB_VIEWER_OBJS := $(patsubst %.c,$(WEB)/obj/%.o,shared/wire/chunk.c shared/wire/confirmed.c shared/room/stream.c shared/room/timeline.c)
 WEB_EXPORTS = $(addprefix -Wl$(COMMA)--export=,$(shell cat $(WEB_SIM)/native/exports.txt))
 WEB_TS := $(wildcard $(WEB_SIM)/*.ts)
 WEB_PACKAGE := $(WEB)/carom-sim

@@ -32,6 +32,7 @@ struct cm_scene_change;
     X(budget_kbit, 1, 100000, SERVER)                                                              \
     X(spectators, 1, CAROM_PLAYERS_MAX, SERVER)                                                    \
     X(spectator_delay_s, 1, 600, SERVER)                                                           \
+    X(stream_delay_s, 1, 3600, SERVER)                                                             \
     X(empty_s, 1, 86400, NONE) /* after which it closes when nobody is in it */                    \
     X(bodies, 1, CAROM_BODIES_MAX, SCENE)                                                          \
     X(shapes, 1, CAROM_SHAPES_MAX, SCENE)                                                          \
@@ -44,7 +45,7 @@ struct cm_scene_change;
 
 // A match file keeps who opened its room, so that whoever goes on with the match (another
 // process, the next server) opens it as it was: "" is the configuration, which knows it still.
-#define CM_ROOM_OPENED_MAX                         112u
+#define CM_ROOM_OPENED_MAX                         144u
 #define CM_ROOM_OPENED_ON_DEMAND                   "on_demand" // a player, who named it first
 #define CM_ROOM_OPENED_ADMIN                       "admin" // an operator; behind it `:max_players=8` and so on
 

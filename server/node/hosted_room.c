@@ -151,7 +151,7 @@ static carom_result open_gallery(cm_hosted_room *room, const cm_hosted_room_def 
 static void choose_stream(const cm_hosted_room *room, const cm_hosted_room_def *def,
                           cm_recorder_def *recorder)
 {
-    uint64_t delay_s = (uint64_t)room->host->config.stream_delay_s;
+    uint64_t delay_s = def->spec.stream_delay_s;
     cm_scene_replication replication;
     cm_scene_replication_get(def->scene, &replication);
     recorder->is_streamed = delay_s > 0;

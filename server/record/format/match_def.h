@@ -2,6 +2,7 @@
 #ifndef CM_SERVER_RECORD_FORMAT_MATCH_DEF_H
 #define CM_SERVER_RECORD_FORMAT_MATCH_DEF_H
 
+#include "server/config/room_spec.h"
 #include "server/record/format/record.h"
 
 typedef struct cm_match_def {

@@ -96,7 +96,7 @@ static carom_result take_meta(cm_match_info *info, const cm_meta_key *key, sqlit
 static carom_result read_meta_rows(cm_match_file *file, sqlite3_stmt *rows, cm_match_error *error)
 {
     for (size_t i = 0; i < CM_META_KEYS; i++) {
-        char name[24], text[72];
+        char name[24], text[CM_META_TEXT_MAX];
         int code = sqlite3_step(rows);
         if (code != SQLITE_ROW && code != SQLITE_DONE) {
             return cm_match_db_wrong(&file->db, "meta", error);

@@ -18,7 +18,8 @@ typedef struct cm_match_info {
     char module[32];
     uint32_t module_version, module_abi;
     char room[CAROM_ROOM_NAME_MAX + 1]; // its name; "": none, or not recorded
-    char opened[72]; // who opened it, config/room_spec.h; "": the configuration, or not recorded
+    // Who opened it, config/room_spec.h; "": the configuration, or not recorded.
+    char opened[CM_ROOM_OPENED_MAX];
     char module_source[65], module_file[65]; // hashes of 64 hexadecimal digits; "": built in
     char sign_key[65];                       // public, 64 hexadecimal digits; "": unsigned
     uint64_t seed;

@@ -6,7 +6,7 @@
 #include "server/record/format/match_file.h"
 
 #define CM_META_KEYS     19u
-#define CM_META_TEXT_MAX 72u
+#define CM_META_TEXT_MAX CM_ROOM_OPENED_MAX // the longest
 
 typedef enum cm_meta_kind {
     CM_META_HEX,

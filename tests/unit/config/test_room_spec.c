@@ -129,12 +129,13 @@ Test(room_list, who_opened_a_room_is_kept_and_read_again)
     cm_room_spec_open_by_admin(&spec);
     cr_assert_str_eq(spec.opened,
                      "admin:max_players=64:view_rate=1000:budget_kbit=100000:spectators=64:"
-                     "spectator_delay_s=600:empty_s=86400");
+                     "spectator_delay_s=600:stream_delay_s=3600:empty_s=86400");
     char numbers[CM_ROOM_NUMBERS_MAX];
     cm_room_spec_numbers(&spec, numbers);
-    cr_assert_str_eq(numbers, "max_players=64:tick_rate=1000:view_rate=1000:budget_kbit=100000:"
-                              "spectators=64:spectator_delay_s=600:empty_s=86400:bodies=65536:"
-                              "shapes=131072:joints=65536:contacts=1048576");
+    cr_assert_str_eq(numbers,
+                     "max_players=64:tick_rate=1000:view_rate=1000:budget_kbit=100000:"
+                     "spectators=64:spectator_delay_s=600:stream_delay_s=3600:"
+                     "empty_s=86400:bodies=65536:shapes=131072:joints=65536:contacts=1048576");
     cm_room_spec_numbers(&(cm_room_spec){.name = "cup"}, numbers);
     cr_assert_str_eq(numbers, "");
     cr_assert(cm_room_spec_take_opened(&again, spec.opened));

@@ -76,6 +76,32 @@ static char *read_file(const char *path, size_t *size)
 }
 
 // MATCH_FILE.md holds every table and view, as the file has them.
+// Goal: an operator's numbers for a room are in its file to the last one, so that whoever goes on
+// with the match opens it as it was. Method: the highest of each key.
+Test(match_file, who_opened_a_room_is_kept_whole)
+{
+    cm_store *store = recording_store(false);
+    cm_scene *scene = recording_scene();
+    cm_match_def def = recording_def(scene);
+    cm_room_spec spec = {.name = "cup"}, again = {.name = "cup"};
+    cm_match_handle match;
+    cm_match_head head;
+#define HIGHEST(key, low, high, without) spec.key = high;
+    CM_ROOM_KEYS(HIGHEST)
+    cm_room_spec_open_by_admin(&spec);
+    def.opened = spec.opened;
+    cr_assert_eq(cm_store_begin(store, &def, &match), CAROM_OK, "%s", cm_store_begin_error(store));
+    cm_store_end(store, match, CM_MATCH_ENDED);
+    cm_store_destroy(store);
+    cm_scene_free(scene);
+    cr_assert_eq(cm_match_head_read(recording_path(), &head, &error), CAROM_OK, "%s",
+                 error.message);
+    cr_assert_str_eq(head.info.opened, spec.opened);
+    cr_assert(cm_room_spec_take_opened(&again, head.info.opened));
+    cr_assert_eq(again.stream_delay_s, 3600u);
+    cr_assert_eq(again.empty_s, 86400u);
+}
+
 Test(match_file, the_document_has_the_schema)
 {
     static const char *const texts[] = {

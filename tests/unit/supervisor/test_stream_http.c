@@ -3,6 +3,7 @@
 // process, a worker that is killed amid a chunk, and a viewer's check of what was left.
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,14 +95,16 @@ static void start(serving *c, char match[32])
 {
     char found[256];
     serving_make_directory(c);
-    serving_host(c, (char *[]){"--workers", "1", "--room", "a=tests/scenes/sandbox.json", "--http",
-                               "127.0.0.1:0", "--stream-delay-s", "1", NULL});
+    serving_host(c, (char *[]){"--workers", "1", "--room",
+                               "a=tests/scenes/sandbox.json:stream_delay_s=1", "--room",
+                               "b=tests/scenes/sandbox.json", "--http", "127.0.0.1:0", NULL});
     serving_wait_for_log(c, "http", 1);
     cr_assert_eq(serving_read_log(c->err, "http", "address", found), 1);
     port = (unsigned)strtoul(strrchr(found, ':') + 1, NULL, 10);
-    serving_wait_for_log(c, "room", 1);
+    serving_wait_for_log(c, "room", 2);
     const char *rooms = serving_ask(c, "{\"command\":\"rooms\"}");
-    const char *file = strstr(rooms, ".match\"");
+    const char *room = strstr(rooms, "\"room\":\"a\"");
+    const char *file = room != NULL ? strstr(room, ".match\"") : NULL;
     cr_assert_not_null(file, "%s", rooms);
     snprintf(match, 32, "%.16s", file - 16);
 }
@@ -175,6 +178,19 @@ static void expect_watched(const char *match)
     cr_assert_eq(ran.status, 1);
 }
 
+static uint32_t entries_of(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+    uint32_t count = 0;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        count += entry->d_name[0] != '.';
+    }
+    cr_assert_not_null(dir, "%s", path);
+    closedir(dir);
+    return count;
+}
+
 // The folder that the server left is whole; what the file gives again is the same.
 static void expect_whole(const serving *c, const char *match)
 {
@@ -198,6 +214,8 @@ static void expect_whole(const serving *c, const char *match)
     cr_assert_eq(cm_stream_dir_epoch(dir), 1u);
     cm_stream_dir_destroy(dir);
     cm_match_close(file);
+    snprintf(path, sizeof path, "%s/stream", c->matches);
+    cr_assert_eq(entries_of(path), 1u, "room b is not streamed");
     cr_assert_eq(cm_stream_check(other, NULL, &second, &error), CAROM_OK, "%s", error.message);
     cr_assert_eq(second.chunks, report.chunks);
     cr_assert_arr_eq(second.chain, report.chain, sizeof report.chain);
