@@ -131,12 +131,12 @@ static char *receive(int descriptor, size_t most, size_t *size)
     return NULL;
 }
 
-// The length that the head tells; SIZE_MAX: it tells none.
-static size_t told_length(const char *head)
+// True if the head tells no other length than this.
+static bool agrees(const char *head, size_t size)
 {
     static const char name[] = "\nContent-Length:";
     const char *at = strcasestr(head, name);
-    return at != NULL ? (size_t)strtoull(at + strlen(name), NULL, 10) : SIZE_MAX;
+    return at == NULL || strtoull(at + strlen(name), NULL, 10) == size;
 }
 
 // Takes the answer apart; the body moves to the front of its bytes, which become the caller's.
@@ -150,10 +150,10 @@ static bool take_answer(char *bytes, size_t size, cm_http_got *got)
     *end = '\0';
     got->status = (uint32_t)strtoul(bytes + 9, NULL, 10);
     got->size = size - (size_t)(end + 4 - bytes);
-    size_t told = told_length(bytes);
+    bool whole = agrees(bytes, got->size);
     memmove(bytes, end + 4, got->size);
     got->body = (uint8_t *)bytes;
-    return told == SIZE_MAX || told == got->size;
+    return whole;
 }
 
 bool cm_http_get(const char *url, size_t most, cm_http_got *got, char *error, size_t error_size)

@@ -11,7 +11,6 @@
 #include "server/ops/parts.h"
 #include "server/ops/version.h"
 #include "server/node/node.h"
-#include "server/record/format/stream_dir.h"
 #include "server/ops/web_page.h"
 #include "server/supervisor/metrics_history.h"
 #include "server/supervisor/stream_files.h"
@@ -408,7 +407,8 @@ static cm_http_found get_file(const cm_http_request *request, cm_http_answer *an
 static cm_http_found get_stream(cm_http_pages *h, const cm_http_request *request,
                                 cm_http_answer *answer)
 {
-    return cm_stream_files_get(h->streams, request->path, answer);
+    return cm_stream_files_get(h->streams, request->path, h->is_private && request->by_own_name,
+                               answer);
 }
 
 // The whole ------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **ou
                                 cm_failure *failure)
 {
     const cm_config *config = &def->base->config;
-    char error[256] = "out of memory", root[CM_CONFIG_TEXT_MAX + 16];
+    char error[256] = "out of memory";
     cm_http_def http = {.get = get};
     *out = NULL;
     if (config->http[0] == '\0') {
@@ -443,8 +443,7 @@ carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **ou
     cm_config_address(config->http, &http.address);
     cm_http_pages *h = calloc(1, sizeof *h);
     http.user = h;
-    snprintf(root, sizeof root, "%s/" CM_STREAM_FOLDER, config->matches);
-    if (h == NULL || (h->streams = cm_stream_files_create(root)) == NULL ||
+    if (h == NULL || (h->streams = cm_stream_files_create(config->matches)) == NULL ||
         (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
         cm_stream_files_destroy(h != NULL ? h->streams : NULL);
         free(h);

@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/record/format/match_names.h"
+#include "server/record/format/stream_dir.h"
 #include "shared/wire/crypto.h"
 
 #define PLACE     "/stream/"
 #define ID_DIGITS 16u
 #define INDEX     "/index.json"
 #define CHUNK     ".chunk"
+#define NAMES     "/players.json"
 #define FOREVER   "public, max-age=31536000, immutable"
 #define A_MOMENT  "public, max-age=1"
 
@@ -24,15 +27,15 @@ typedef struct kept {
 } kept;
 
 struct cm_stream_files {
-    char *root;
+    char *matches;
     uint32_t next; // place of the next one that is kept
     kept kept[CM_STREAM_FILES_KEPT];
 };
 
-cm_stream_files *cm_stream_files_create(const char *root)
+cm_stream_files *cm_stream_files_create(const char *matches)
 {
     cm_stream_files *files = calloc(1, sizeof *files);
-    if (files == NULL || (files->root = strdup(root)) == NULL) {
+    if (files == NULL || (files->matches = strdup(matches)) == NULL) {
         free(files);
         return NULL;
     }
@@ -45,7 +48,7 @@ void cm_stream_files_destroy(cm_stream_files *files)
         for (uint32_t i = 0; i < CM_STREAM_FILES_KEPT; i++) {
             cm_page_drop(files->kept[i].page);
         }
-        free(files->root);
+        free(files->matches);
         free(files);
     }
 }
@@ -56,7 +59,7 @@ static size_t digits(const char *text)
     return length <= 20 && (length < 2 || text[0] != '0') ? length : 0;
 }
 
-typedef enum kind { NONE, AN_INDEX, A_CHUNK } kind;
+typedef enum kind { NONE, AN_INDEX, A_CHUNK, PLAYERS } kind;
 
 // Only these letters come into a path of ours.
 static kind kind_of(const char *path)
@@ -67,6 +70,9 @@ static kind kind_of(const char *path)
     }
     if (strcmp(rest, INDEX) == 0) {
         return AN_INDEX;
+    }
+    if (strcmp(rest, NAMES) == 0) {
+        return PLAYERS;
     }
     size_t epoch = rest[0] == '/' ? digits(rest + 1) : 0;
     const char *number = rest + 1 + epoch + 1;
@@ -98,7 +104,8 @@ static cm_page *read_page(int file)
 static cm_page *read_file(const cm_stream_files *files, const char *path)
 {
     char name[4096];
-    int size = snprintf(name, sizeof name, "%s/%s", files->root, path + strlen(PLACE));
+    int size = snprintf(name, sizeof name, "%s/" CM_STREAM_FOLDER "/%s", files->matches,
+                        path + strlen(PLACE));
     int file = size > 0 && (size_t)size < sizeof name
                    ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                    : -1;
@@ -106,6 +113,26 @@ static cm_page *read_file(const cm_stream_files *files, const char *path)
     if (file >= 0) {
         close(file);
     }
+    return page;
+}
+
+// From the file itself, so that an erased name is gone.
+static cm_page *read_names(const cm_stream_files *files, const char *path)
+{
+    char name[4096], *text;
+    size_t size;
+    cm_match_error error;
+    int length =
+        snprintf(name, sizeof name, "%s/%.16s.match", files->matches, path + strlen(PLACE));
+    if (length < 0 || (size_t)length >= sizeof name ||
+        cm_match_names(name, &text, &size, &error) != CAROM_OK) {
+        return NULL;
+    }
+    cm_page *page = cm_page_create();
+    if (page != NULL) {
+        cm_page_bytes(page, text, size);
+    }
+    free(text);
     return page;
 }
 
@@ -129,10 +156,15 @@ static void keep(cm_stream_files *files, const char *path, const cm_http_answer 
     }
 }
 
-cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, cm_http_answer *answer)
+cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, bool names,
+                                  cm_http_answer *answer)
 {
     kind what = kind_of(path);
     answer->type = what == A_CHUNK ? "application/octet-stream" : "application/json";
+    if (what == PLAYERS) {
+        answer->page = names ? read_names(files, path) : NULL;
+        return answer->page != NULL ? CM_HTTP_ANSWERED : CM_HTTP_NOT_THERE;
+    }
     answer->cache = what == A_CHUNK ? FOREVER : A_MOMENT;
     for (uint32_t i = 0; what == A_CHUNK && i < CM_STREAM_FILES_KEPT; i++) {
         const kept *place = &files->kept[i];

@@ -11,9 +11,11 @@
 
 typedef struct cm_stream_files cm_stream_files;
 
-cm_stream_files *cm_stream_files_create(const char *root); // NULL: no memory
+cm_stream_files *cm_stream_files_create(const char *matches); // their directory; NULL: no memory
 void cm_stream_files_destroy(cm_stream_files *files);
-// CM_HTTP_NOT_THERE for any other path too.
-cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, cm_http_answer *answer);
+// CM_HTTP_NOT_THERE for any other path too. `names`: who asks may have the names of players, which
+// are read from the match file each time, once the match has ended.
+cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, bool names,
+                                  cm_http_answer *answer);
 
 #endif

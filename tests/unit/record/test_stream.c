@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/record/format/match_names.h"
 #include "server/record/format/stream_dir.h"
 #include "server/record/replay/match_change.h"
 #include "server/record/replay/stream_check.h"
@@ -134,6 +135,20 @@ Test(stream, a_seek_goes_to_a_keyframe)
     free_chunks(&made);
 }
 
+// Those of player 101, whose first one is under tick 35, and of others, which stay.
+static void expect_names(bool there)
+{
+    char *text;
+    size_t size;
+    cm_match_error error;
+    cr_assert_eq(cm_match_names(recording_path(), &text, &size, &error), CAROM_OK, "%s",
+                 error.message);
+    cr_assert_eq(strlen(text), size);
+    cr_assert_eq(strstr(text, "\"client_id\": \"101\"") != NULL, there, "%s", text);
+    cr_assert_not_null(strstr(text, "\"client_id\": \"102\", \"name\": \"player "), "%s", text);
+    free(text);
+}
+
 // Goal: what is made again is the same to the last byte, also from a file whose names were erased;
 // and no name is in it.
 Test(stream, the_same_bytes_again_without_names)
@@ -143,8 +158,10 @@ Test(stream, the_same_bytes_again_without_names)
     uint32_t rows;
     recording_make(TICKS, 6);
     make_chunks(recording_path(), &made);
+    expect_names(true);
     cr_assert_eq(cm_match_erase(recording_path(), 101, &rows, &error), CAROM_OK);
     cr_assert_gt(rows, 0u);
+    expect_names(false);
     make_chunks(recording_path(), &again);
     expect_same(&made, &again);
     for (uint32_t i = 0; i < made.count; i++) {

@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include "server/record/format/stream_dir.h"
+#include "server/record/replay/match_change.h"
 #include "server/record/replay/stream_check.h"
+#include "server/supervisor/stream_files.h"
 #include "shared/wire/chunk_file.h"
 #include "tests/unit/cli/command.h"
 #include "tests/unit/node/serving.h"
+#include "tests/unit/record/recording.h"
 
 #define TRIES 60000 // of 10 ms
 
@@ -253,8 +256,37 @@ Test(stream_http, chunks_stay_what_they_were_when_a_worker_dies)
         free(after);
     }
     expect_watched(match);
+    snprintf(path, sizeof path, "/stream/%s/players.json", match);
+    fetch(path, "", &index);
+    cr_expect_eq(index.status, 404, "by another name, and while it runs");
     kill(c.pid, SIGTERM);
     cr_assert_eq(serving_finish(&c), 0);
     expect_whole(&c, match);
     serving_remove_directory(&c);
+}
+
+// Goal: names are read from the match file each time, for who may have them, and kept by no cache;
+// one that is erased is gone.
+Test(stream_http, names_are_those_of_the_file)
+{
+    char path[64];
+    cm_match_error error;
+    uint32_t rows;
+    recording_setup();
+    recording_make(100, 5);
+    cm_stream_files *files = cm_stream_files_create(recording_folder);
+    snprintf(path, sizeof path, "/stream/%016llx/players.json", (unsigned long long)RECORDING_ID);
+    for (uint32_t i = 0; i < 2; i++) {
+        cm_http_answer given = {.status = 200}, refused = {.status = 200};
+        cr_assert_eq(cm_stream_files_get(files, path, false, &refused), CM_HTTP_NOT_THERE);
+        cr_assert_eq(cm_stream_files_get(files, path, true, &given), CM_HTTP_ANSWERED);
+        cr_assert(given.cache == NULL && given.etag[0] == '\0');
+        cm_page_bytes(given.page, "", 1);
+        cr_assert_eq(strstr(given.page->text, "\"client_id\": \"101\"") != NULL, i == 0, "%s",
+                     given.page->text);
+        cm_page_drop(given.page);
+        cr_assert_eq(cm_match_erase(recording_path(), 101, &rows, &error), CAROM_OK);
+    }
+    cm_stream_files_destroy(files);
+    recording_teardown();
 }
