@@ -169,7 +169,7 @@ static carom_result put_ticks(cm_match_chunks *c, uint64_t last, cm_match_error 
             CM_ASSERT(cm_confirmed_write(&tick, bytes, size) == size);
         }
     }
-    cm_match_rewind(c->file);
+    cm_match_rest(c->file); // a server has many of them, which wait for the next chunk
     return result == CAROM_ERROR_NOT_FOUND
                ? cm_match_corrupt(error, "ticks: cut before tick %llu", (unsigned long long)last)
                : result;

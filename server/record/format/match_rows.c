@@ -74,6 +74,15 @@ void cm_match_rewind(cm_match_file *file)
     }
 }
 
+void cm_match_rest(cm_match_file *file)
+{
+    cm_match_rewind(file);
+    cm_record_pack_free(file->pack);
+    free(file->payloads);
+    file->pack = NULL;
+    file->payloads = NULL;
+}
+
 void cm_match_seek(cm_match_file *file, uint64_t tick)
 {
     cm_match_rewind(file);

@@ -157,7 +157,12 @@ static carom_result put_file(const char *path, const void *bytes, size_t size,
         at += written > 0 ? (size_t)written : 0;
     }
     good = (file < 0 || close(file) == 0) && good && rename(made, path) == 0;
-    return good ? CAROM_OK : io(error, path);
+    if (good) {
+        return CAROM_OK;
+    }
+    carom_result result = io(error, path);
+    (void)unlink(made);
+    return result;
 }
 
 // The text of index.json, to be freed; NULL without memory.

@@ -102,6 +102,8 @@ void cm_store_join_prover(cm_store *store);
 void cm_store_begin_backup(cm_store *store, const cm_job *work);
 void cm_store_step_backups(cm_store *store);
 void cm_store_stop_backup(cm_store *store, cm_match *match, const char *why);
+// True if a match was streamed by an earlier process: then its end belongs into that folder.
+bool cm_store_was_streamed(const cm_store *store, uint64_t match_id);
 // On the thread: what is due of a match's stream; all that is left of it, before its file is
 // closed.
 void cm_store_step_stream(cm_store *store, cm_match *match);

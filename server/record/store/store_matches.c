@@ -188,6 +188,9 @@ carom_result cm_store_cut(cm_store *store, uint64_t match_id)
         cm_store_free_match(match);
         return CAROM_ERROR_MEMORY;
     }
+    if (cm_store_was_streamed(store, match_id)) {
+        cm_store_stream(store, handle, 0);
+    }
     cm_store_end(store, handle, CM_MATCH_CUT);
     cm_store_flush(store);
     cm_match_status status;

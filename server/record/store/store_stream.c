@@ -2,6 +2,7 @@
 // from the rows that it committed, on its own connection. Typical: a chunk each 2 s, 1 ms.
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "server/record/format/stream_dir.h"
 #include "server/record/store/match_writer_inner.h"
@@ -18,6 +19,14 @@ void cm_store_stream(cm_store *store, cm_match_handle handle, uint64_t delay)
         match->stream_delay = delay;
     }
     pthread_mutex_unlock(&store->lock);
+}
+
+bool cm_store_was_streamed(const cm_store *store, uint64_t match_id)
+{
+    char path[CM_STORE_BACKUP_PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/" CM_STREAM_FOLDER "/%016llx/index.json", store->directory,
+             (unsigned long long)match_id);
+    return access(path, F_OK) == 0;
 }
 
 static void drop(cm_match *match)

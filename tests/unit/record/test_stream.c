@@ -308,6 +308,33 @@ Test(stream, a_removed_folder_loses_nothing)
     cr_assert_eq(report.end, CM_MATCH_ENDED);
 }
 
+// Goal: viewers of a match that nobody can go on with are told its end, in the folder that they
+// know.
+Test(stream, a_cut_match_ends_its_stream)
+{
+    recording run;
+    cm_stream_report report;
+    cm_match_error error;
+    char folder[160];
+    snprintf(folder, sizeof folder, "%s/" CM_STREAM_FOLDER "/%016llx/0", recording_folder,
+             (unsigned long long)RECORDING_ID);
+    cm_store *store = recording_store(false);
+    recording_begin(&run, store, 2, 3);
+    cm_store_stream(store, run.match, 0);
+    recording_play(&run, 300);
+    cm_store_pump(store);
+    cm_store_end(store, run.match, CM_MATCH_LIVE);
+    cm_store_destroy(store);
+    recording_free(&run);
+    cr_assert_eq(cm_stream_check(folder, NULL, &report, &error), CAROM_OK, "%s", error.message);
+    cr_assert(report.end == CM_MATCH_LIVE && report.ticks == 239);
+    store = recording_store(false);
+    cr_assert_eq(cm_store_cut(store, RECORDING_ID), CAROM_OK, "%s", cm_store_begin_error(store));
+    cm_store_destroy(store);
+    cr_assert_eq(cm_stream_check(folder, NULL, &report, &error), CAROM_OK, "%s", error.message);
+    cr_assert(report.end == CM_MATCH_CUT && report.ticks == 300);
+}
+
 // Goal: where the folder cannot be made the match goes on, says so, and its file gives the stream.
 Test(stream, a_folder_that_cannot_be_written_ends_the_stream_alone)
 {
