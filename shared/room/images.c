@@ -28,7 +28,7 @@ static size_t rounded(size_t bound)
 
 uint64_t cm_images_size(uint32_t count, size_t bound)
 {
-    if (bound >= (size_t)1 << 62) {
+    if (bound >= SIZE_MAX / 4) {
         return UINT64_MAX;
     }
     uint64_t each = rounded(bound);

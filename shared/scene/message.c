@@ -78,11 +78,25 @@ static const char *name_at(const names *of, uint32_t i)
     return *(const char *const *)(of->first + i * of->stride);
 }
 
-static int compare_names(const void *a, const void *b, void *context)
+static bool is_before(const names *of, uint32_t i, uint32_t j)
 {
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    int order = strcmp(name_at(context, i), name_at(context, j));
-    return order != 0 ? order : (i > j) - (i < j);
+    int order = strcmp(name_at(of, i), name_at(of, j));
+    return order != 0 ? order < 0 : i < j;
+}
+
+// Lets the entry sink in a heap whose last name in order is at its top.
+static void sink(const names *of, uint32_t *order, uint32_t count, uint32_t at)
+{
+    uint32_t entry = order[at], child;
+    while ((child = 2 * at + 1) < count) {
+        child += child + 1 < count && is_before(of, order[child], order[child + 1]);
+        if (!is_before(of, entry, order[child])) {
+            break;
+        }
+        order[at] = order[child];
+        at = child;
+    }
+    order[at] = entry;
 }
 
 uint32_t cm_names_sort(const char *const *first, size_t stride, uint32_t count, uint32_t *order)
@@ -91,7 +105,16 @@ uint32_t cm_names_sort(const char *const *first, size_t stride, uint32_t count, 
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
     }
-    qsort_r(order, count, sizeof *order, compare_names, &of);
+    // By a heap: qsort takes no names along, and qsort_r is not everywhere.
+    for (uint32_t i = count / 2; i-- > 0;) {
+        sink(&of, order, count, i);
+    }
+    for (uint32_t end = count; end-- > 1;) {
+        uint32_t last = order[0];
+        order[0] = order[end];
+        order[end] = last;
+        sink(&of, order, end, 0);
+    }
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(name_at(&of, order[i - 1]), name_at(&of, order[i])) == 0) {
             return i;
