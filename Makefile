@@ -136,6 +136,7 @@ help:
 	@echo 'make bench       measurements; make bench-rooms: of 64 rooms beside each other'
 	@echo 'make bench-peers the benchmark scenes beside Bullet and ODE'
 	@echo 'make web         the simulation as WebAssembly, and the npm package carom-sim, in build/web'
+	@echo 'make web-watch   the npm package carom-watch, which watches and verifies matches, in build/web'
 	@echo 'make bench-web   the same beside Rapier, under Node.js'
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
@@ -190,7 +191,7 @@ $(FLAGS_STAMP): always
 
 # For tests: the packages that they need beside those of every build. (A static pattern: make looks
 # for no implicit rule of a phony target.)
-HAVE := have-test have-matrix have-node have-check have-lint have-web have-browser have-firefox
+HAVE := have-test have-matrix have-node have-check have-lint have-web have-browser have-firefox have-libraries
 .PHONY: $(HAVE)
 $(HAVE): have-%:
 	@deploy/deps.sh $*

@@ -14,6 +14,7 @@ packages_matrix=(gcc-i686-linux-gnu gcc-aarch64-linux-gnu gcc-arm-linux-gnueabih
 packages_web=(clang lld wasi-libc libclang-rt-14-dev-wasm32 nodejs npm)
 packages_browser=(chromium)
 packages_firefox=(firefox-esr)
+packages_libraries=(dpkg-dev)
 packages_check=(valgrind)
 packages_node=(nodejs)
 packages_lint=(shellcheck pyflakes3)
@@ -33,11 +34,12 @@ for part in "$@"; do
     web) wanted+=("${packages_web[@]}") ;;
     browser) wanted+=("${packages_browser[@]}") ;;
     firefox) wanted+=("${packages_firefox[@]}") ;;
+    libraries) wanted+=("${packages_libraries[@]}") ;;
     check) wanted+=("${packages_check[@]}") ;;
     node) wanted+=("${packages_node[@]}") ;;
     lint) wanted+=("${packages_lint[@]}") ;;
     peers) wanted+=("${packages_peers[@]}") ;;
-    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, web, browser, firefox, check, node, lint or peers" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown part '$part', expected run, test, matrix, web, browser, firefox, libraries, check, node, lint or peers" >&2; exit 2 ;;
     esac
 done
 

@@ -315,6 +315,14 @@ check-web: web $(WEB_VIEWER_OBJS) $(OUT)/carom | have-browser
 	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/sim.mjs tests/web/browser.mjs | \
 	  tee $(WEB)/tap | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
 
+# The npm package carom-watch, by node and in Chromium, where Debian's sources of its libraries are to be had.
+.PHONY: check-watch
+check-watch: $(OUT)/carom | have-web have-browser have-libraries
+	@if $(MAKE) -s $(WATCH_LIBRARIES); then set -o pipefail; $(MAKE) -s web-watch && \
+	  CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/watch.mjs | \
+	  tee $(WEB)/tap-watch | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'; \
+	else echo 'SKIPPED: no sources of libraries for WebAssembly'; exit 77; fi
+
 # The same hashes in Firefox, over 1,000 ticks.
 .PHONY: check-firefox
 check-firefox: web $(OUT)/carom | have-firefox

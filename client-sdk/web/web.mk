@@ -55,7 +55,46 @@ $(WEB_PACKAGE)/index.js: $(WEB_TS) $(WEB_SIM)/tsconfig.json $(WEB)/layout.wasm $
 	@node $(WEB_SIM)/native/layout.mjs $(WEB)/layout.wasm $(WEB)/ts/layout.ts
 	$(call say,TSC,$@)node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/ts --outDir $(WEB_PACKAGE)
 
--include $(WEB_OBJS:.o=.d) $(WEB_SOFT_OBJS:.o=.d)
+# The viewer of a match's stream: what rooms, games and scenes need, the games of the examples, and libraries.
+WATCH := $(WEB)/carom-watch
+WATCH_TS := $(wildcard client-sdk/web/watch/*.ts)
+WATCH_LIBRARIES := $(WEB)/libraries/done
+WATCH_SRCS := $(filter-out $(WEB_SRCS) shared/base/assert.c shared/net/% shared/transport/% shared/codec/% %_json.c,$(SHARED_SRCS)) \
+  client-sdk/web/watch/native/watch.c
+WATCH_OBJS := $(WATCH_SRCS:%.c=$(WEB)/watch/%.o) $(GAME_SRCS:%.c=$(WEB)/watch/%.o) $(PROTOS:proto/%.proto=$(WEB)/watch/proto/%.pb-c.o)
+WATCH_EXPORTS = $(addprefix -Wl$(COMMA)--export=,$(shell cat $(WEB_SIM)/native/exports.txt client-sdk/web/watch/native/exports.txt))
+WATCH_COMPILE = $(WEB_COMPILE) -I$(GEN) -Iclient-sdk/include -I$(WEB)/libraries/include
+
+$(WATCH_LIBRARIES): client-sdk/web/libraries.sh | have-web
+	$(call say,BUILD,$(@D))client-sdk/web/libraries.sh $(@D)
+
+# A game's rules agree with the server's by the hash of their sources (the Makefile of each says how).
+$(WEB)/watch/client-sdk/examples/%.o: client-sdk/examples/%.c $(WATCH_LIBRARIES)
+	@mkdir -p $(@D)
+	$(call say,WASM,$<)$(CCACHE) $(WATCH_COMPILE) "-DCAROM_MODULE_SOURCE=\"$$(cat $$(ls $(dir $<)*.c $(dir $<)*.h 2>/dev/null | LC_ALL=C sort) | sha256sum | cut -c1-64)\"" -MMD -MP -c $< -o $@
+
+$(WEB)/watch/proto/%.o: $(GEN)/proto/%.c $(WATCH_LIBRARIES)
+	@mkdir -p $(@D)
+	$(call say,WASM,$<)$(CCACHE) $(WATCH_COMPILE) -DNDEBUG -w -c $< -o $@
+
+$(WEB)/watch/%.o: %.c $(WATCH_LIBRARIES) $(PROTO_HDRS)
+	@mkdir -p $(@D)
+	$(call say,WASM,$<)$(CCACHE) $(WATCH_COMPILE) -MMD -MP -c $< -o $@
+
+$(WATCH)/watch/carom-watch.wasm: $(WEB_OBJS) $(WATCH_OBJS) $(WATCH_LIBRARIES) $(WEB_SIM)/native/exports.txt client-sdk/web/watch/native/exports.txt
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(WEB_LINK) $(WATCH_EXPORTS) $(filter %.o,$^) $(WEB)/libraries/objects/*.o -o $@
+
+$(WATCH)/watch/index.js: $(WATCH_TS) $(WEB_PACKAGE)/index.js
+	@rm -rf $(WEB)/watch-ts && mkdir -p $(WEB)/watch-ts/watch && cp -r $(WEB)/ts $(WEB)/watch-ts/sim && cp $(WATCH_TS) $(WEB)/watch-ts/watch/
+	@sed 's/"index.ts"/"watch\/index.ts"/' $(WEB_SIM)/tsconfig.json >$(WEB)/watch-ts/tsconfig.json
+	$(call say,TSC,$@)node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/watch-ts --rootDir $(WEB)/watch-ts --outDir $(WATCH)
+
+.PHONY: web-watch
+web-watch: $(WATCH)/watch/carom-watch.wasm $(WATCH)/watch/index.js
+	@cp client-sdk/web/watch/package.json client-sdk/web/watch/README.md LICENSE $(WATCH)/
+
+-include $(WATCH_OBJS:.o=.d) $(WEB_OBJS:.o=.d) $(WEB_SOFT_OBJS:.o=.d)
 
 # Beside Rapier: nothing of it is in the package or needed to build it.
 $(WEB)/peers/node_modules/.package-lock.json: tests/web/peers/package.json tests/web/peers/package-lock.json | have-web

@@ -7,8 +7,9 @@ const TYPES = {
     '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm',
 };
 
-/** Calls use(url, answer) while it serves; `answer` is what a page posts to /told, who got `asked` from /asked. */
-export async function served(use, asked = []) {
+/** Calls use(url, answer) while it serves; `answer` is what a page posts to /told, who got `asked` from /asked. Below /stream/ are
+ * files of another folder. */
+export async function served(use, asked = [], stream = '') {
     let told;
     const answer = new Promise((done) => { told = done; });
     const server = createServer(async (request, response) => {
@@ -26,7 +27,7 @@ export async function served(use, asked = []) {
             return;
         }
         const path = normalize(decodeURIComponent(new URL(request.url, 'http://here').pathname));
-        readFile(`.${path}`).then(
+        readFile(path.startsWith('/stream/') ? stream + path.slice(7) : `.${path}`).then(
             (bytes) => response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' }).end(bytes),
             () => response.writeHead(404).end(),
         );

@@ -165,6 +165,10 @@ export class Native {
     }
 }
 
+// What C's stdio would print goes nowhere (8: no such file). carom-sim has none; libraries of the viewer could.
+const nothing = (): number => 8;
+const NOWHERE = { wasi_snapshot_preview1: { fd_close: nothing, fd_seek: nothing, fd_write: nothing } };
+
 let loaded: Native | undefined;
 
 /** What init() takes: the program's bytes, their address, an answer to a request, or a compiled module. */
@@ -200,7 +204,7 @@ async function compiled(source: Source): Promise<WebAssembly.Module> {
  */
 export async function init(source: Source = new URL('./carom-sim.wasm', import.meta.url)): Promise<void> {
     if (!loaded) {
-        const instance = await WebAssembly.instantiate(await compiled(source), {});
+        const instance = await WebAssembly.instantiate(await compiled(source), NOWHERE);
         loaded ??= new Native(instance);
     }
 }

@@ -107,6 +107,22 @@ export class World {
         this.create(gravity);
     }
 
+    /** One that something else owns and steps, to be read. @internal */
+    static over(at: number): World {
+        const world = Object.create(World.prototype) as World;
+        return Object.assign(world, {
+            at,
+            options: {},
+            memory: 0,
+            limits: { ...BOUNDS, bodies: native().call['carom_world_body_slots']!(at) },
+            known: [],
+            hullList: 0,
+            rows: 0,
+            rowRoom: 0,
+            steps: 0,
+        });
+    }
+
     // Time ---------------------------------------------------------------------------------------
 
     /** One tick: 1 / tickRate s. */
