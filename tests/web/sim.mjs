@@ -324,3 +324,29 @@ test('all solvers in the large program', () => {
         world.free();
     }
 });
+
+test('a collider tells its shape', () => {
+    const { world, ground } = floor();
+    const points = new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
+    const descs = [
+        ColliderDesc.ball(0.5).setTranslation(0, 2, 0), ColliderDesc.capsule(0.75, 0.25), ColliderDesc.cylinder(0.5, 0.125),
+        ColliderDesc.cuboid(1, 2, 3), ColliderDesc.convexHull(points),
+    ];
+    const body = world.createRigidBody(RigidBodyDesc.dynamic().setTranslation(0, 9, 0), ...descs);
+    const shapes = descs.map((_, i) => body.collider(i).shape());
+    const bare = shapes.map(({ translation, rotation, ...shape }) => shape);
+    assert.deepEqual(bare.slice(0, 4), [
+        { kind: 'ball', radius: 0.5 }, { kind: 'capsule', radius: 0.25, halfHeight: 0.75 }, { kind: 'cylinder', radius: 0.125, halfHeight: 0.5 },
+        { kind: 'cuboid', halfExtents: { x: 1, y: 2, z: 3 } },
+    ]);
+    assert.equal(bare[4].kind, 'hull');
+    assert.deepEqual([...bare[4].vertices].sort(), [...points].sort());
+    assert.deepEqual(shapes[0].translation, { x: 0, y: 2, z: 0 });
+    assert.deepEqual(shapes[1].rotation, NO_TURN);
+    assert.deepEqual(ground.collider(0).shape(), {
+        kind: 'halfspace', normal: { x: 0, y: 1, z: 0 }, offset: 0, translation: { x: 0, y: 0, z: 0 }, rotation: NO_TURN,
+    });
+    world.removeRigidBody(body);
+    assert.throws(() => shapes.length && body.collider(0).shape(), RangeError);
+    world.free();
+});

@@ -141,10 +141,25 @@ test('another key than the expected one is refused', () => served(async (url) =>
     await assert.rejects(MatchStream.open(`${url}/stream`, { key: '0'.repeat(64) }), /not signed by the key/);
 }, [], stream));
 
-test('in Chromium: the same', () => served(async (url) => {
-    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+/** A page of Chromium; what it throws fails the test. */
+async function paged(use) {
+    const browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+    });
     try {
-        const page = await browser.newPage();
+        const page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+        const thrown = [];
+        page.on('pageerror', (error) => thrown.push(String(error)));
+        await use(page);
+        assert.deepEqual(thrown, []);
+    } finally {
+        await browser.close();
+    }
+}
+
+test('in Chromium: the same', () => served(async (url) => {
+    await paged(async (page) => {
         await page.goto(`${url}/tests/web/blank.html`);
         const told = await page.evaluate(async () => {
             const watch = await import('/build/web/carom-watch/watch/index.js');
@@ -156,7 +171,41 @@ test('in Chromium: the same', () => served(async (url) => {
             return [...found, stream.hash()].map(String);
         });
         assert.deepEqual(told, [hashes[650], hashes.at(-1)].map(String));
-    } finally {
-        await browser.close();
-    }
+    });
+}, [], stream));
+
+test('the example: plays, steps, seeks, verifies', () => served(async (url) => {
+    await paged(async (page) => {
+        await page.goto(`${url}/client-sdk/web/watch/example/index.html?stream=/stream/`);
+        await page.waitForFunction(() => globalThis.example?.stream.tick >= 20);
+        await page.keyboard.press(' ');
+        await page.waitForFunction(() => document.querySelector('#play').textContent === 'Play');
+        await page.evaluate(() => globalThis.example.seek(500));
+        await page.waitForFunction(() => globalThis.example.stream.tick === 500);
+        await page.keyboard.press('ArrowRight');
+        await page.waitForFunction(() => globalThis.example.stream.tick === 501);
+        await page.keyboard.press('ArrowLeft');
+        await page.waitForFunction(() => document.querySelector('#told').value.startsWith('tick 500 '));
+        assert.match(await page.textContent('#told'), new RegExp(`hash ${hex(hashes[500])}$`));
+        const seen = await page.evaluate(() => {
+            const { scene, stream } = globalThis.example;
+            scene.draw(stream.world);
+            const copy = Object.assign(document.createElement('canvas'), { width: 90, height: 60 }).getContext('2d');
+            copy.drawImage(document.querySelector('canvas'), 0, 0, 90, 60);
+            const data = copy.getImageData(0, 0, 90, 60).data;
+            let [blue, orange] = [0, 0];
+            for (let i = 0; i < data.length; i += 4) {
+                blue += data[i + 2] > data[i] + 40 ? 1 : 0;
+                orange += data[i] > data[i + 2] + 60 ? 1 : 0;
+            }
+            return { bodies: scene.groups.size, players: scene.players.size, blue, orange };
+        });
+        assert.ok(seen.bodies > 400 && seen.players >= 4 && seen.blue > 20 && seen.orange > 2, JSON.stringify(seen));
+        await page.click('#verify');
+        await page.waitForFunction(() => document.querySelector('#proof').value.startsWith('verified: '), undefined, { timeout: 120000 });
+        assert.equal(await page.textContent('#proof'), `verified: all ${index.ticks - 1} ticks, signed by ${index.sign_key.slice(0, 8)}…`);
+        if (process.env.SCREENSHOT) {
+            await page.screenshot({ path: process.env.SCREENSHOT });
+        }
+    });
 }, [], stream));

@@ -162,6 +162,15 @@ export class ColliderDesc {
     }
 }
 
+/** What a collider is, in metres and its own axes, and where it is in its body's. */
+export type Shape = (
+    | { kind: 'ball'; radius: number }
+    | { kind: 'capsule' | 'cylinder'; radius: number; halfHeight: number }
+    | { kind: 'cuboid'; halfExtents: Vector }
+    | { kind: 'halfspace'; normal: Vector; offset: number }
+    | { kind: 'hull'; vertices: Float32Array }
+) & { translation: Vector; rotation: Rotation };
+
 /** A shape of a body. It lives and goes with its body. */
 export class Collider {
     /** @internal */
@@ -199,6 +208,31 @@ export class Collider {
         const mask = filter.mask ?? n.u32[(def + ShapeDef.mask) >> 2]!;
         const group = filter.group ?? n.i32[(def + ShapeDef.group) >> 2]!;
         this.world.check(n.call['carom_shape_set_filter']!(this.world.at, id, category, mask, group));
+    }
+
+    shape(): Shape {
+        const n = this.begin();
+        const at = this.readDef(n);
+        const size = (offset: number): number => n.f32[(at + offset) >> 2]!;
+        const [radius, halfHeight] = [size(ShapeDef.radius), size(ShapeDef.half_height)];
+        const place = { translation: n.vector(at + ShapeDef.position), rotation: n.rotation(at + ShapeDef.orientation) };
+        switch (n.u32[(at + ShapeDef.type) >> 2]) {
+            case SPHERE:
+                return { kind: 'ball', radius, ...place };
+            case CAPSULE:
+                return { kind: 'capsule', radius, halfHeight, ...place };
+            case CYLINDER:
+                return { kind: 'cylinder', radius, halfHeight, ...place };
+            case BOX:
+                return { kind: 'cuboid', halfExtents: n.vector(at + ShapeDef.half_extents), ...place };
+            case PLANE:
+                return { kind: 'halfspace', normal: n.vector(at + ShapeDef.normal), offset: size(ShapeDef.offset), ...place };
+            default: {
+                const count = n.take(4);
+                const first = n.call['carom_hull_vertices']!(n.u32[(at + ShapeDef.hull) >> 2]!, count) >> 2;
+                return { kind: 'hull', vertices: n.f32.slice(first, first + 3 * n.u32[count >> 2]!), ...place };
+            }
+        }
     }
 
     isSensor(): boolean {

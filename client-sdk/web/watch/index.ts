@@ -2,7 +2,7 @@
 import { init as load, type Source } from '../sim/native.js';
 
 export { CaromError, type Rotation, type Source, type Vector } from '../sim/native.js';
-export { type Collider, type Handle } from '../sim/collider.js';
+export { type Collider, type Handle, type Shape } from '../sim/collider.js';
 export { type RigidBody, RigidBodyType } from '../sim/body.js';
 export { type Joint } from '../sim/joint.js';
 export { type WorldStats } from '../sim/world.js';
