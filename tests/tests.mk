@@ -270,6 +270,11 @@ check-determinism: | have-test
 check-matrix: | have-test have-matrix
 	tests/determinism/matrix.sh
 
+# Clients of other architectures in a room with exact sync.
+.PHONY: check-clients
+check-clients: all | have-matrix
+	tests/determinism/clients.sh
+
 # The unit tests by the other compiler, and those of the simulation with every step checked.
 .PHONY: check-clang check-steps
 check-clang: | have-test

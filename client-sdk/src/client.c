@@ -401,10 +401,23 @@ static void connect_again(carom_client *client)
     }
 }
 
+// Ticks come while others are stepped: where steps are slow one update would never end, and by the
+// time that it began with, what came late in it would be too early (exact.c). What is beyond a
+// second of them waits for the next.
+static bool is_long(const carom_client *client, uint64_t *from)
+{
+    const cm_mirror *mirror = client->mirror;
+    uint64_t tick = mirror != NULL && mirror->exact ? carom_game_tick(mirror->game) : 0;
+    *from = *from == 0 || tick < *from ? tick : *from;
+    return tick > 0 && tick - *from > mirror->tick_rate;
+}
+
 static void receive(carom_client *client)
 {
     cm_transport_event event;
-    while (client->link != NULL && cm_transport_poll(client->link, &event)) {
+    uint64_t from = 0; // tick
+    while (!is_long(client, &from) && client->link != NULL &&
+           cm_transport_poll(client->link, &event)) {
         switch (event.type) {
         case CM_TRANSPORT_OPENED:
             if (client->state == CAROM_CLIENT_CONNECTING) {

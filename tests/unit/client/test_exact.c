@@ -376,6 +376,46 @@ Test(exact, a_large_world_comes_in_parts)
     away_free(&a);
 }
 
+// Within the update that makes the world the machine stands still.
+static void stand_still(void *user, carom_log_level level, const char *text)
+{
+    away *a = user;
+    (void)level;
+    if (strstr(text, "joined") != NULL && away_logged(a, "player joined") == 1) {
+        for (uint32_t i = 0; i < 13000000u / AWAY_STEP_US; i++) {
+            cm_net_advance(a->net, AWAY_STEP_US);
+            cm_worker_run_once(a->worker, cm_net_now_us(a->net));
+        }
+    }
+}
+
+// The ticks of that time are no lie of the server's, and are not all stepped in one update.
+Test(exact, a_welcome_may_take_long)
+{
+    away a;
+    away_make(&a, &(away_def){.seed = 9, .exact = true, .timeout_ms = 60000});
+    a.client_def.log = stand_still;
+    a.client_def.user = &a;
+    away_connect(&a, 0);
+    uint64_t before = 0, most = 0;
+    for (uint32_t i = 0; i < 1250; i++) {
+        away_step(&a);
+        const cm_mirror *mirror = a.clients[0]->mirror;
+        if (mirror != NULL) {
+            before = before > 0 ? before : mirror->keyframe_tick;
+            uint64_t steps = confirmed(&a, 0) - before;
+            before += steps;
+            most = steps > most ? steps : most;
+        }
+    }
+    cr_assert_eq(carom_client_get_state(a.clients[0]), CAROM_CLIENT_PLAYING, "%s",
+                 carom_reason_text(carom_client_get_reason(a.clients[0])));
+    cr_expect_gt(confirmed(&a, 0), 800);
+    cr_expect_leq(most, 60 + 8, "%llu: a second and a message", (unsigned long long)most);
+    cr_expect_eq(away_client_stats(&a, 0).desyncs, 0);
+    away_free(&a);
+}
+
 // A device's updates step what waits in parts: a message that comes meanwhile waits behind it.
 Test(exact, what_waits_is_stepped_in_its_order)
 {
