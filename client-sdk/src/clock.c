@@ -8,6 +8,12 @@
 // faster when the window has passed, or at once where the room's clock changed. Before the first
 // report the offset is guessed from the round trip.
 //
+// Doubt. When the path gets slower, inputs are late from that moment on; a report of them takes a
+// whole round trip more, but the next view is overdue at once. A view that does not come for longer
+// than any did of late may be lost, so the clock itself does not move: only inputs are made ahead,
+// by half of what a server rewinds by. When the next comes as its tick should, one was lost; else
+// the doubt stays until an input that was made in it is reported on.
+//
 // Interpolation. The delay covers one and a half view intervals and the jitter seen, so that a lost
 // view is mostly covered.
 #include "client-sdk/src/clock.h"
@@ -24,15 +30,20 @@
 #define AFTER_MAX_S     0.025 // a frame
 #define AFTER_MAX_TICKS 1.5
 #define BUCKETS_A_S     3.0
-#define SNAP_UP_S       0.04 // too late by more than this, and by SNAP_UP_TICKS: jump
+#define SNAP_UP_S       0.06 // too late by more than this, and by SNAP_UP_TICKS: jump
 #define SNAP_UP_TICKS   2.0
-#define SNAP_DOWN_S     0.35 // too early by more than this: stand still
-#define RENDER_SNAP_S   0.25 // interpolation further off than this: jump
-#define RENDER_STRETCH  0.1  // of the tick
-#define MEAN_GAIN       0.05 // of the running means
-#define VIEW_INTERVALS  1.5  // of delay
-#define VIEW_DEVIATIONS 2.5  // of delay: mean absolute deviations of the arrival
-#define VIEW_MARGIN     0.25 // ticks
+#define SNAP_DOWN_S     0.35  // too early by more than this: stand still
+#define RENDER_SNAP_S   0.25  // interpolation further off than this: jump
+#define RENDER_STRETCH  0.1   // of the tick
+#define MEAN_GAIN       0.05  // of the running means
+#define VIEW_INTERVALS  1.5   // of delay
+#define VIEW_DEVIATIONS 2.5   // of delay: mean absolute deviations of the arrival
+#define VIEW_MARGIN     0.25  // ticks
+#define SHORT_TICKS     0.75  // of lead: inputs are made ahead until the clock is there
+#define GAP_GAIN        0.006 // a view, of the longest gap: some seconds
+#define DOUBT_S         0.066 // that inputs are made ahead
+#define DOUBT_TICKS     0.25  // beyond the longest gap, or beyond the usual arrival
+#define DOUBT_ENDS_S    1.0   // without a report
 
 static double clamp(double a, double low, double high)
 {
@@ -128,6 +139,7 @@ void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us)
                      clock->rate_permille / 1000.0;
     clock->last_us = now_us;
     clock->local += elapsed;
+    clock->frame = elapsed;
     if (!clock->started) {
         return;
     }
@@ -135,6 +147,7 @@ void cm_client_clock_advance(cm_client_clock *clock, uint64_t now_us)
     if (error > SNAP_UP_S * clock->tick_rate && error > SNAP_UP_TICKS) {
         clock->offset += error;
         clock->jumped = true;
+        clock->doubt = 0.0;
     } else if (error < -SNAP_DOWN_S * clock->tick_rate) {
         clock->offset -= elapsed < -error ? elapsed : -error;
     } else if (absolute(error) > STRETCH_DEAD) {
@@ -162,6 +175,49 @@ void cm_client_clock_rtt(cm_client_clock *clock, uint32_t rtt_ms)
     clock->rtt_ticks = rtt_ms * 1.0e-3 * clock->tick_rate;
 }
 
+// Ticks beyond what was seen of late.
+static double doubtful(const cm_client_clock *clock)
+{
+    return DOUBT_TICKS + VIEW_DEVIATIONS * clock->arrival_deviation;
+}
+
+static void learn_gap(cm_client_clock *clock)
+{
+    bool longer = clock->gap > clock->longest;
+    clock->longest += (longer ? 1.0 : GAP_GAIN) * (clock->gap - clock->longest);
+}
+
+void cm_client_clock_heard(cm_client_clock *clock)
+{
+    clock->gap = clock->heard > 0.0 ? clock->local - clock->heard : 0.0;
+    clock->heard = clock->local;
+    if (clock->doubt <= 0.0) {
+        learn_gap(clock);
+    }
+}
+
+double cm_client_clock_ahead(cm_client_clock *clock, bool even)
+{
+    double wanted = clock->lead_known ? wanted_offset(clock) - clock->offset : 0.0;
+    bool grows = wanted > (clock->short_of > 0.0 ? 0.0 : SHORT_TICKS);
+    wanted = grows ? wanted : 0.0;
+    clock->jumped = clock->jumped || wanted > clock->short_of + SHORT_TICKS;
+    clock->short_of = wanted;
+    // By the next update, the first that may see it.
+    double overdue = clock->local + clock->frame - clock->heard - clock->longest - doubtful(clock);
+    bool follows = clock->frame <= AFTER_MAX_S * clock->tick_rate; // rare updates see views late
+    if (even && follows && clock->lead_known && clock->longest > 0.0 && overdue > 0.0 &&
+        clock->doubt <= 0.0) {
+        clock->doubt = DOUBT_S * clock->tick_rate;
+        clock->doubt_ends = clock->local + DOUBT_ENDS_S * clock->tick_rate;
+        clock->doubt_tick = UINT64_MAX; // the next one that is made
+    }
+    if (clock->local >= clock->doubt_ends) {
+        clock->doubt = 0.0;
+    }
+    return clock->doubt > wanted ? clock->doubt : wanted;
+}
+
 void cm_client_clock_view(cm_client_clock *clock, uint64_t tick)
 {
     double arrival = (double)tick - clock->local;
@@ -179,6 +235,10 @@ void cm_client_clock_view(cm_client_clock *clock, uint64_t tick)
     }
     clock->newest_view = tick;
     double off = arrival - clock->arrival_mean;
+    if (clock->doubt > 0.0 && -off < doubtful(clock)) {
+        clock->doubt = 0.0; // the one before it was lost
+        learn_gap(clock);
+    }
     if (absolute(off) > RENDER_SNAP_S * clock->tick_rate) {
         // The path or the room's clock jumped: a mean of both would fit neither.
         clock->arrival_mean = arrival;
@@ -191,6 +251,7 @@ void cm_client_clock_view(cm_client_clock *clock, uint64_t tick)
 
 void cm_client_clock_made(cm_client_clock *clock, uint64_t first, uint64_t last)
 {
+    clock->doubt_tick = clock->doubt_tick == UINT64_MAX ? last : clock->doubt_tick;
     if (last - first >= CM_CLOCK_HISTORY) {
         first = last - CM_CLOCK_HISTORY + 1;
     }
@@ -200,7 +261,7 @@ void cm_client_clock_made(cm_client_clock *clock, uint64_t first, uint64_t last)
         clock->made_ahead[tick % CM_CLOCK_HISTORY] = (double)told - clock->local;
     }
     double most = AFTER_MAX_S * clock->tick_rate;
-    double after = clamp(cm_client_clock_predicted(clock) - (double)first, 0.0,
+    double after = clamp(cm_client_clock_predicted(clock) + clock->short_of - (double)first, 0.0,
                          most > AFTER_MAX_TICKS ? most : AFTER_MAX_TICKS);
     double *known = &clock->after[clock->bucket % CM_CLOCK_BUCKETS];
     if (!clock->jumped && after > *known) {
@@ -217,6 +278,7 @@ void cm_client_clock_lead(cm_client_clock *clock, double lead, uint64_t input_ti
         *least = path;
     }
     clock->lead_known = true;
+    clock->doubt = input_tick >= clock->doubt_tick ? 0.0 : clock->doubt;
 }
 
 double cm_client_clock_predicted(const cm_client_clock *clock)

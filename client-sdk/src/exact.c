@@ -260,6 +260,7 @@ void cm_client_confirmed(carom_client *client, const cm_control *control)
     if (!cm_client_begin_prediction(client)) {
         return;
     }
+    client->exact.came = true;
     if (client->exact.have - client->exact.used > WAITING_MAX && !cm_exact_step_all(client)) {
         return;
     }

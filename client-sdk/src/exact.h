@@ -14,6 +14,7 @@ typedef struct cm_exact {
     uint64_t differs;  // first tick since the welcome after which the hash was another; 0: none
     uint64_t asked_us; // when that was said last
     uint64_t began_us; // when the welcome came
+    bool came;         // ticks did since the last update
     // Ticks that came and wait, where a device's period bounds an update: bytes.
     uint8_t *waiting;
     size_t have, used, room;

@@ -8,6 +8,7 @@
 // the 14 newest inputs at 200 ms of round trip.
 #include "client-sdk/src/nearby.h"
 #include "client-sdk/src/state.h"
+#include "shared/base/vec.h"
 #include "shared/wire/message_packet.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@
 #define LOSS_BAD    0.005f
 #define PERIOD_PART 0.25 // of a device's period, for correcting
 #define JITTER_BAD  0.35 // ticks, mean deviation of the times of arrival
+#define JITTER_ODD  0.5
 
 void cm_client_note_changed(carom_client *client)
 {
@@ -59,6 +61,10 @@ static void note_lead(carom_client *client, const cm_view_header *header)
 // Views that queued between two updates did not all arrive now: only the newest sets the clock.
 static void note_arrival(carom_client *client)
 {
+    if (client->exact.came || client->arrived > 0) {
+        cm_client_clock_heard(&client->clock);
+    }
+    client->exact.came = false;
     if (client->arrived > 0) {
         cm_client_clock_rtt(&client->clock, client->stats.rtt_ms);
         cm_client_clock_view(&client->clock, client->arrived);
@@ -184,9 +190,28 @@ static void log_inputs(carom_client *client, uint64_t first, uint64_t last)
     }
 }
 
+static bool path_is_bad(const carom_client *client)
+{
+    return client->loss > LOSS_BAD || client->clock.arrival_deviation > JITTER_BAD;
+}
+
+// A view that does not come says something of the path: few are lost, and they do not come seldom
+// since everything rests.
+static bool is_even(const carom_client *client)
+{
+    const cm_mirror *mirror = client->mirror;
+    carom_body_state own;
+    return client->loss <= LOSS_BAD && client->clock.arrival_deviation <= JITTER_ODD &&
+           carom_body_get(mirror->world, cm_game_player_body(mirror->game, mirror->player), &own) ==
+               CAROM_OK &&
+           cm_dot(own.linear_velocity, own.linear_velocity) > 0.0f;
+}
+
 // Makes inputs up to the clock's tick, and `ahead` more; returns how many.
 static uint64_t make_inputs(carom_client *client, double ahead)
 {
+    double wanted = cm_client_clock_ahead(&client->clock, is_even(client));
+    ahead = ahead > wanted ? ahead : wanted;
     double clock = cm_client_clock_predicted(&client->clock) + ahead;
     // A tick has 32 bits on the wire; only a server that lies about its own comes near their end.
     uint64_t tick = clock < 1.0 ? 1 : (clock < (double)UINT32_MAX ? (uint64_t)clock : UINT32_MAX);
@@ -247,11 +272,6 @@ static void send_inputs(carom_client *client)
         client->stats.inputs_sent++;
         client->sent_tick = client->input_tick;
     }
-}
-
-static bool path_is_bad(const carom_client *client)
-{
-    return client->loss > LOSS_BAD || client->clock.arrival_deviation > JITTER_BAD;
 }
 
 // With each tick where ticks are slower than packets may be; else at the input rate. On a bad path

@@ -518,14 +518,16 @@ static bool is_named(const char *const *names, uint32_t count, const char *name)
 }
 
 static int feel_table(const cm_feel_options *options, const char *const *names, uint32_t count,
-                      uint32_t seeds)
+                      const char *conditions, uint32_t seeds)
 {
     char error[256], line[CM_FEEL_LINE];
     uint32_t missed = 0;
     cm_feel_row_head(line);
     printf("%s\n", line);
     for (uint32_t row = 0; cm_feel_row_game(row) != NULL; row++) {
-        if (!is_named(names, count, cm_feel_row_game(row))) {
+        bool budget = options->budget_kbit == 0 || cm_feel_row_budget(row) == options->budget_kbit;
+        if (!is_named(names, count, cm_feel_row_game(row)) || !budget ||
+            !is_listed(conditions, cm_feel_row_path(row))) {
             continue;
         }
         if (cm_feel_row(options, row, seeds, line, &missed, error, sizeof error) != CAROM_OK) {
@@ -582,7 +584,7 @@ static int bench_feel(int argc, char **argv)
                            .budget_kbit = (uint32_t)budget_kbit,
                            .sync_inputs = strcmp(sync, "inputs") == 0};
     if (table) {
-        return cm_cli_finish(feel_table(&run, names, count, (uint32_t)seeds));
+        return cm_cli_finish(feel_table(&run, names, count, conditions, (uint32_t)seeds));
     }
     for (const cm_feel_game *game = cm_feel_games; game->name != NULL; game++) {
         if (is_named(names, count, game->name)) {
@@ -714,8 +716,9 @@ const cm_command cm_bench_command = {
     "perfect, r60 (30+-5 ms and 1% loss each way), r200, r300, asym (150 ms up, 50 down), burst, blackout250, blackout2000, step or mobile (all). --seconds count (" CM_HELP(FEEL_S) "), after six; of\n"
     "--seeds runs (" CM_HELP(FEEL_SEEDS) ") from --seed on the worst of each figure. Others' and shared bodies' errors are at the\n"
     "player's own time; a pop is a step that the velocity does not explain; kbit/s with IP and UDP headers;\n"
-    "--sync inputs: as if the scene said so. --table: what is to be reached, of the games named, beside what is and\n"
-    "the bound: the same client given every input when the path could have brought it, at the soonest, worn off alike.\n"
+    "--sync inputs: as if the scene said so. --table: what is to be reached, of the games, conditions and budgets\n"
+    "named, beside what is and the bound: the same client given every input when the path could have brought it, at\n"
+    "the soonest, its jumps worn off alike, and bare.\n"
     "hand: touch at 1 kHz in virtual time, against the same hand alone; a condition is perfect, 5ms (5+-1 each way),\n"
     "20ms (20+-3) or r60 (all): force and torque that are off (percent of the peak), the work done on the hand over a\n"
     "closed path (J, the most of six), a wall's stiffness, corrections, steps and thread time of an update; ..._most:\n"

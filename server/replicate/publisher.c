@@ -346,6 +346,12 @@ static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *
     }
 }
 
+// Its inputs are: it is to know at once.
+static bool is_late(const cm_session *session)
+{
+    return session->lead != CM_LEAD_UNKNOWN && session->lead < 0;
+}
+
 static bool view_due(const cm_publisher *p, uint64_t tick)
 {
     uint32_t views = p->terms.view_rate, ticks = p->terms.tick_rate;
@@ -419,10 +425,11 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         bool on_news = p->confirmed.is_on && !p->def.spectators;
-        bool due = on_news ? cm_room_relay_is_due(&p->relay, room, i) : views;
         if (!cm_client_has_joined(members[i]) || p->viewers.of[i].replica == NULL) {
             continue;
         }
+        bool late = is_late(&members[i]->session);
+        bool due = on_news ? cm_room_relay_is_due(&p->relay, room, i, late) : views;
         if (due) {
             p->snapshot.tick = tick;
             publish_view(p, room, roster, members[i]);
@@ -443,7 +450,7 @@ void cm_publisher_between(cm_publisher *p, const cm_room *room, const cm_roster 
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         cm_client *member = roster->members[i];
         if (cm_client_has_joined(member) && p->viewers.of[i].replica != NULL &&
-            cm_room_relay_is_due(&p->relay, room, i)) {
+            cm_room_relay_is_due(&p->relay, room, i, is_late(&member->session))) {
             p->snapshot.tick = cm_room_tick(room);
             publish_view(p, room, roster, member);
         }

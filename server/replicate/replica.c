@@ -231,7 +231,8 @@ void cm_replica_view(cm_replica *replica, const cm_snapshot *snapshot, const cm_
     put_public(replica, snapshot, &view.header);
     bool idle = view.queue.count == 0 && !view.header.has_public && !view.header.has_wrench &&
                 view.header.relay_size == 0;
-    if (idle && replica->started &&
+    bool late = view.header.input_lead != CM_LEAD_UNKNOWN && view.header.input_lead < 0;
+    if (idle && !late && replica->started &&
         (snapshot->tick - replica->last_sent_tick) * IDLE_RATE < replica->def.tick_rate) {
         return;
     }

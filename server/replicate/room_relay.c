@@ -60,11 +60,12 @@ void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room)
     }
 }
 
-bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player)
+bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player, bool late)
 {
     const cm_relay_turn *turn = &relay->turns[player];
     uint64_t rate = cm_room_tick_rate(room), since = cm_room_tick(room) - turn->sent;
-    return turn->credit >= rate && (turn->waits || 2 * since * relay->view_rate >= 5 * rate);
+    return turn->credit >= rate &&
+           (turn->waits || late || 2 * since * relay->view_rate >= 5 * rate);
 }
 
 void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player)

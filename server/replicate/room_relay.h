@@ -42,7 +42,7 @@ void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room);
 // Between two ticks, with exact sync: whether an input came that may be news to somebody.
 bool cm_room_relay_look(cm_room_relay *relay, const cm_room *room);
 // With exact sync, each tick: whether the player's view goes now. And that it went.
-bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player);
+bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player, bool late);
 void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player);
 // Writes the relay of a player's view of the room's newest tick into its header, where there is
 // anything to tell, and tells the replica what it tells.

@@ -325,9 +325,13 @@ void cm_feel_sum(const cm_feel_found *found, cm_feel_figures *f)
     f->pops_p99_mm = 1e3 * cm_feel_tally_share(&found->pops, 0.99);
     f->own_pops_p99_mm = 1e3 * cm_feel_tally_share(&found->own_pops, 0.99);
     f->bound_own_mm = 1e3 * cm_feel_tally_share(&found->bound_own, 0.99);
+    f->bare_own_mm = 1e3 * cm_feel_tally_share(&found->bare_own, 0.99);
     f->bound_others_mm = 1e3 * cm_feel_tally_share(&found->bound_others, 0.99);
+    f->bare_others_mm = 1e3 * cm_feel_tally_share(&found->bare_others, 0.99);
     f->bound_shared_mm = 1e3 * cm_feel_tally_share(&found->bound_shared, 0.99);
+    f->bare_shared_mm = 1e3 * cm_feel_tally_share(&found->bare_shared, 0.99);
     f->bound_pops_mm = 1e3 * cm_feel_tally_share(&found->bound_pops, 0.99);
+    f->bare_pops_mm = 1e3 * cm_feel_tally_share(&found->bare_pops, 0.99);
     f->update_us_p99 = cm_feel_tally_share(&found->updates, 0.99);
     f->recovery_ms_max = found->recovery_ms_max;
 }

@@ -29,6 +29,7 @@ typedef struct cm_feel_figures {
     double own_p50_mm, own_p99_mm, others_p99_mm, shared_p99_mm;
     double pops_p99_mm;                                                   // of the others
     double bound_own_mm, bound_others_mm, bound_shared_mm, bound_pops_mm; // of the four p99
+    double bare_own_mm, bare_others_mm, bare_shared_mm, bare_pops_mm;     // jumps not worn off
     double own_max_mm, own_pops_p99_mm;
     double recovery_ms_max;    // from a blackout's end until the own body is right again
     double late_percent;       // of inputs, refused ones among them

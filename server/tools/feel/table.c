@@ -20,9 +20,13 @@ static void raise_all(cm_feel_figures *worst, const cm_feel_figures *f)
     raise(&worst->shared_p99_mm, f->shared_p99_mm);
     raise(&worst->pops_p99_mm, f->pops_p99_mm);
     raise(&worst->bound_own_mm, f->bound_own_mm);
+    raise(&worst->bare_own_mm, f->bare_own_mm);
     raise(&worst->bound_others_mm, f->bound_others_mm);
+    raise(&worst->bare_others_mm, f->bare_others_mm);
     raise(&worst->bound_shared_mm, f->bound_shared_mm);
+    raise(&worst->bare_shared_mm, f->bare_shared_mm);
     raise(&worst->bound_pops_mm, f->bound_pops_mm);
+    raise(&worst->bare_pops_mm, f->bare_pops_mm);
     raise(&worst->recovery_ms_max, f->recovery_ms_max);
     raise(&worst->late_percent, f->late_percent);
     raise(&worst->lead_ticks, f->lead_ticks);
@@ -84,8 +88,10 @@ static void add(char line[CM_FEEL_LINE], const char *format, ...)
     va_end(arguments);
 }
 
-// A figure, its bound, what is to be reached. Exact sync is to be within 1.15 times the bound.
-static uint32_t cell(double is, double bound, double to_reach, bool exact, char line[CM_FEEL_LINE])
+// A figure, its bound with jumps worn off and bare, what is to be reached. Exact sync is to be
+// within 1.15 times the bound.
+static uint32_t cell(double is, double bound, double bare, double to_reach, bool exact,
+                     char line[CM_FEEL_LINE])
 {
     bool reached = is <= to_reach;
     bool near = !exact || is <= 1.15 * bound + 1.0; // a millimetre is nobody's
@@ -93,21 +99,31 @@ static uint32_t cell(double is, double bound, double to_reach, bool exact, char 
     if (to_reach < ALL) {
         snprintf(bar, sizeof bar, " <%.0f", to_reach);
     }
-    snprintf(text, sizeof text, "%.0f (%.0f)%s%s%s", is, bound, bar, reached ? "" : " MISSED",
-             near ? "" : " FAR");
-    add(line, "  %-26s", text);
+    snprintf(text, sizeof text, "%.0f (%.0f, %.0f)%s%s%s", is, bound, bare, bar,
+             reached ? "" : " MISSED", near ? "" : " FAR");
+    add(line, "  %-29s", text);
     return reached && near ? 0 : 1;
 }
 
 void cm_feel_row_head(char line[CM_FEEL_LINE])
 {
-    snprintf(line, CM_FEEL_LINE, "%-28s  %-26s  %-26s  %-26s  %-26s  kbit/s down",
-             "p99, mm (bound) <to reach", "own", "others", "shared", "others' pops");
+    snprintf(line, CM_FEEL_LINE, "%-28s  %-29s  %-29s  %-29s  %-29s  kbit/s down",
+             "p99, mm (bound, bare) <bar", "own", "others", "shared", "others' pops");
 }
 
 const char *cm_feel_row_game(uint32_t row)
 {
     return row < sizeof rows / sizeof rows[0] ? rows[row].game : NULL;
+}
+
+const char *cm_feel_row_path(uint32_t row)
+{
+    return rows[row].path;
+}
+
+uint32_t cm_feel_row_budget(uint32_t row)
+{
+    return rows[row].budget_kbit;
 }
 
 carom_result cm_feel_row(const cm_feel_options *options, uint32_t row, uint32_t seeds,
@@ -129,10 +145,12 @@ carom_result cm_feel_row(const cm_feel_options *options, uint32_t row, uint32_t 
     snprintf(name, sizeof name, one.budget_kbit > 0 ? "%s %s, %s at %u" : "%s %s, %s",
              rows[row].game, rows[row].path, exact ? "inputs" : "state", one.budget_kbit);
     snprintf(line, CM_FEEL_LINE, "%-28s", name);
-    *missed += cell(f.own_p99_mm, f.bound_own_mm, rows[row].own, exact, line);
-    *missed += cell(f.others_p99_mm, f.bound_others_mm, rows[row].others, exact, line);
-    *missed += cell(f.shared_p99_mm, f.bound_shared_mm, rows[row].shared, exact, line);
-    *missed += cell(f.pops_p99_mm, f.bound_pops_mm, rows[row].pops, exact, line);
+    *missed += cell(f.own_p99_mm, f.bound_own_mm, f.bare_own_mm, rows[row].own, exact, line);
+    *missed +=
+        cell(f.others_p99_mm, f.bound_others_mm, f.bare_others_mm, rows[row].others, exact, line);
+    *missed +=
+        cell(f.shared_p99_mm, f.bound_shared_mm, f.bare_shared_mm, rows[row].shared, exact, line);
+    *missed += cell(f.pops_p99_mm, f.bound_pops_mm, f.bare_pops_mm, rows[row].pops, exact, line);
     bool cheap = f.kbit_down <= rows[row].kbit;
     *missed += !cheap;
     add(line, rows[row].kbit < ALL ? "  %.1f <%.0f%s" : "  %.1f", f.kbit_down, rows[row].kbit,

@@ -16,6 +16,8 @@ void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *figures
 
 // The table of what is to be reached, row by row, beside what is, and the bound. NULL: no such row.
 const char *cm_feel_row_game(uint32_t row);
+const char *cm_feel_row_path(uint32_t row);
+uint32_t cm_feel_row_budget(uint32_t row); // 0: the scene's
 void cm_feel_row_head(char line[CM_FEEL_LINE]);
 // Adds to `missed` the figures that are not reached.
 carom_result cm_feel_row(const cm_feel_options *options, uint32_t row, uint32_t seeds,

@@ -152,19 +152,25 @@ static void judge_bound(cm_feel_watch *watch, const cm_feel_frame *frame,
             continue;
         }
         bool other = true_body.player != watch->player && true_body.player != CM_FEEL_NOBODY;
+        const cm_feel_drawn bare = now;
         smooth_bound(row, &now, other, seconds);
         float error = cm_length(cm_sub(now.position, true_body.position));
+        float bare_error = cm_length(cm_sub(bare.position, true_body.position));
         if (watch->bounded <= SETTLE) {
             // offsets of before the first frame are not there yet
         } else if (true_body.player == watch->player) {
             cm_feel_tally_add(&found->bound_own, error);
+            cm_feel_tally_add(&found->bare_own, bare_error);
         } else if (other || true_body.moves) {
             cm_feel_tally_add(other ? &found->bound_others : &found->bound_shared, error);
+            cm_feel_tally_add(other ? &found->bare_others : &found->bare_shared, bare_error);
         }
         if (other && watch->bounded > SETTLE && row->held) {
             cm_feel_tally_add(&found->bound_pops, pop_of(&row->drawn, &now, seconds));
+            cm_feel_tally_add(&found->bare_pops, pop_of(&row->bare, &bare, seconds));
         }
         row->drawn = now;
+        row->bare = bare;
     }
 }
 

@@ -29,15 +29,17 @@ typedef struct cm_feel_frame {
 typedef struct cm_feel_bounded {
     cm_feel_drawn drawn; // smoothed
     bool held;
-    carom_vec3 before; // without what became known for this frame
-    carom_vec3 offset; // drawn minus known
+    cm_feel_drawn bare; // not smoothed
+    carom_vec3 before;  // without what became known for this frame
+    carom_vec3 offset;  // drawn minus known
     float left_s;
 } cm_feel_bounded;
 
 // Shared by all clients of a run.
 typedef struct cm_feel_found {
     cm_feel_tally own, others, shared, pops, own_pops, updates;
-    cm_feel_tally bound_own, bound_others, bound_shared, bound_pops;
+    cm_feel_tally bound_own, bound_others, bound_shared, bound_pops; // jumps worn off
+    cm_feel_tally bare_own, bare_others, bare_shared, bare_pops;     // as it would be without
     float own_max;
     double recovery_ms_max;
 } cm_feel_found;

@@ -31,7 +31,10 @@ typedef struct trial {
     cm_client_clock clock;
     path path;
     uint64_t made, first;
-    bool twice; // each packet goes again half a tick later, as on a bad path
+    bool doubted;
+    bool is_mute; // no view goes
+    bool even;    // what a view that does not come says is trusted
+    bool twice;   // each packet goes again half a tick later, as on a bad path
     double sent_us;
     bool again;
     double *arrives; // of each input, by tick: earliest arrival of any copy
@@ -40,7 +43,7 @@ typedef struct trial {
     uint32_t view_count, view_next;
     double report;
     bool report_known;
-    uint64_t settled, late, counted;
+    uint64_t settled, late, counted, doubts;
     double lead_sum;
     uint64_t count_from; // server tick
     double worst_after_us;
@@ -102,7 +105,7 @@ static void judge(trial *t, double now_us)
 
 static void send_view(trial *t, double now_us)
 {
-    if (cm_rng_unit(&t->rng) >= t->path.loss && t->view_count < VIEWS) {
+    if (!t->is_mute && cm_rng_unit(&t->rng) >= t->path.loss && t->view_count < VIEWS) {
         flying_view view = {now_us + delay(t), t->report, (uint64_t)server_tick(now_us), t->settled,
                             t->report_known};
         t->views[t->view_count++] = view;
@@ -119,6 +122,7 @@ static void receive_views(trial *t, double now_us)
             continue;
         }
         view->due_us = -1.0;
+        cm_client_clock_heard(&t->clock);
         cm_client_clock_view(&t->clock, view->tick);
         if (view->lead_known && view->settled > t->first && view->tick >= newest) {
             newest = view->tick;
@@ -132,7 +136,10 @@ static void receive_views(trial *t, double now_us)
 
 static void make_inputs(trial *t, double now_us)
 {
-    uint64_t tick = (uint64_t)cm_client_clock_predicted(&t->clock);
+    double ahead = cm_client_clock_ahead(&t->clock, t->even);
+    uint64_t tick = (uint64_t)(cm_client_clock_predicted(&t->clock) + ahead);
+    t->doubts += t->clock.doubt > 0.0 && !t->doubted;
+    t->doubted = t->clock.doubt > 0.0;
     if (!t->clock.started || tick <= t->made) {
         if (t->twice && t->made > 0 && !t->again && now_us >= t->sent_us + TICK_US * 0.5) {
             t->again = true;
@@ -254,6 +261,43 @@ Test(client_clock, locks_again_within_a_second_of_a_step)
         run(t, 21.0, 25.0);
         cr_assert_lt((double)t->late / (double)t->counted, 0.01, "seed %llu: %llu late",
                      (unsigned long long)seed, (unsigned long long)t->late);
+        trial_free(t);
+    }
+}
+
+// Of the inputs after a step of 100 ms of round trip only those are late that were made until the
+// next view was overdue, 50 ms and a view's interval at the most, and in that update for the next
+// two ticks. A view that is lost makes the clock doubt too, but it stays where it is, and nothing
+// is late by it.
+Test(client_clock, doubts_as_soon_as_a_view_is_overdue)
+{
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        trial *t = trial_create(seed, 94.0 + 2.0 * (double)seed, 0.0, 0.0);
+        t->even = true;
+        double step_s = 10.0 + (double)seed / 30.0 + 1.0e-7; // views go on as they went
+        run(t, 0.0, step_s);
+        cr_assert_eq(t->doubts, 0);
+        t->count_from = t->made;
+        t->path.latency_us += 50000.0;
+        run(t, step_s, 20.0);
+        cr_expect_leq(t->late, 8, "seed %llu: %llu late", (unsigned long long)seed,
+                      (unsigned long long)t->late);
+        cr_expect_geq(t->late, 3, "seed %llu: %llu late", (unsigned long long)seed,
+                      (unsigned long long)t->late);
+        cr_expect_eq(t->doubts, 1, "seed %llu: %llu", (unsigned long long)seed,
+                     (unsigned long long)t->doubts);
+        t->late = 0;
+        t->is_mute = true;
+        double before = cm_client_clock_predicted(&t->clock);
+        run(t, 20.0, 20.05);
+        t->is_mute = false;
+        cr_expect_float_eq(cm_client_clock_predicted(&t->clock) - before, 3.0, 0.3);
+        run(t, 20.05, 21.0);
+        cr_expect_eq(t->doubts, 2, "seed %llu: %llu", (unsigned long long)seed,
+                     (unsigned long long)t->doubts);
+        cr_expect_eq(t->late, 0, "seed %llu: %llu late", (unsigned long long)seed,
+                     (unsigned long long)t->late);
+        cr_expect_eq(t->clock.doubt, 0.0);
         trial_free(t);
     }
 }

@@ -367,7 +367,7 @@ static uint32_t count_replayed(away *a)
 Test(town_events, predicted_confirmed_and_cancelled_over_a_bad_path)
 {
     away *a = open_town(60, 3, true);
-    for (uint32_t i = 0; i < 10; i++) { // inputs come late whenever the path gets longer
+    for (uint32_t i = 0; i < 14; i++) { // inputs come late whenever the path gets longer
         run(a, 1.5);
         set_path(a, 3, 110000);
         run(a, 0.5);

@@ -36,39 +36,57 @@ Test(feel, bots_play_the_games)
     cm_feel_figures f = feeling("race", "asym", 1, 2);
     cr_expect_gt(f.others_p99_mm, 10.0, "%.1f mm", f.others_p99_mm);
     cr_expect_gt(f.errors, 50);
-    f = feeling("ball", "r60", 2, 1);
+    f = feeling("ball", "r60", 2, 3);
     cr_expect_gt(f.others_p99_mm, 1.0, "%.1f mm", f.others_p99_mm);
     cr_expect_gt(f.shared_p99_mm, 1.0, "%.1f mm", f.shared_p99_mm);
 }
 
 // The bound is what the path allows: nothing is unknown to who is alone, what others do is unknown
-// for as long as it travels, and no client is better than it, but by chance.
+// for as long as it travels, and no client is better than it, but by chance: of 24 runs of a minute
+// the ratio is 1.08 in the mean, 1.0 to 1.15 each. So three are taken together.
 Test(feel, the_bound_is_of_the_path)
 {
     cm_config config;
     cm_config_default(&config);
-    cm_feel_options options = {.config = &config, .seed = 1, .seconds = 40, .with_bound = true};
+    cm_feel_options options = {.config = &config, .seconds = 25, .with_bound = true};
     static const char *const paths[] = {"perfect", "r60", "r200"};
     double before = 0.0;
     for (uint32_t i = 0; i < 3; i++) {
         cm_feel_figures f;
         char error[256];
+        double is = 0.0, bound = 0.0;
         options.game = cm_feel_game_find("pushball");
         options.path = cm_feel_path_find(paths[i]);
         options.sync_inputs = true;
-        cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
-        cr_expect_geq(f.bound_others_mm, 2.0 * before, "%s: %.1f mm", paths[i], f.bound_others_mm);
+        for (options.seed = 1; options.seed <= 3; options.seed++) {
+            cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
+            is += f.others_p99_mm / 3.0;
+            bound += f.bound_others_mm / 3.0;
+        }
+        cr_expect_geq(bound, 2.0 * before, "%s: %.1f mm", paths[i], bound);
         // Exact sync is as good as the path: either is the other's, but for chance.
-        double is = f.others_p99_mm, bound = f.bound_others_mm;
         cr_expect_leq(bound, 1.15 * is + 8.0, "%s: bound %.1f of %.1f mm", paths[i], bound, is);
         cr_expect_leq(is, 1.15 * bound + 8.0, "%s: %.1f, bound %.1f mm", paths[i], is, bound);
-        before = f.bound_others_mm;
+        before = bound;
         options.game = cm_feel_game_find("alone");
         options.sync_inputs = false;
         cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
         cr_expect_lt(f.bound_own_mm, 0.1, "%s: %.3f mm", paths[i], f.bound_own_mm);
     }
     cr_expect_gt(before, 300.0, "%.1f mm at r200", before);
+}
+
+// A path gets slower by 100 ms of round trip each 20 s: 4 to 6 inputs of 1,200 are made before the
+// first update in which a view is missing, in it two more that are late, and 1 or 2 are late as on
+// each path. A report alone, a round trip later, was 1.3 to 2%.
+Test(feel, a_step_of_the_path_makes_few_inputs_late)
+{
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        cm_feel_figures f = feeling("alone", "step", seed, 100);
+        cr_expect_lt(f.late_percent, 0.9, "seed %llu: %.3f%%", (unsigned long long)seed,
+                     f.late_percent);
+        cr_expect_gt(f.late_percent, 0.2, "they cannot be known before");
+    }
 }
 
 Test(feel, a_tally_knows_shares)
