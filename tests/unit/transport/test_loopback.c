@@ -111,7 +111,10 @@ static void run(house *h, uint32_t steps)
                 cm_publisher_frame(h->publisher, cm_room_loop_room(h->loop), &h->roster, &reason),
                 0);
         }
+        uint8_t input[CAROM_INPUT_MAX];
+        rig_input(input, step / 30 % 2 ? 1.0f : -1.0f, 0.0f, 0); // what rests has few views
         for (uint32_t i = 0; i < PLAYERS; i++) {
+            (void)carom_client_set_input(h->players[i], input, RIG_INPUT_SIZE); // once it plays
             carom_client_update(h->players[i], h->now_us);
         }
     }

@@ -100,7 +100,8 @@ static void clear_group(cm_soft_group *g, uint32_t unused_body, bool fixed)
         g->row[k] = CM_NONE;
         g->point[k] = 0;
     }
-    g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = g->late = g->early = 0;
+    g->lanes = g->points = g->bounces = g->flipped = g->special = g->rolls = 0;
+    g->late = g->early = g->meets = 0;
     g->fixed = fixed;
     g->round = 1;
     memset(g->point_count, 0, sizeof g->point_count);
@@ -146,13 +147,14 @@ void cm_soft_color_contacts(const carom_world *world, const cm_scratch *scratch,
     }
     uint32_t point = 0;
     for (uint32_t i = 0; i < contacts; i++) {
-        const cm_soft_link *link = &soft->links[i];
+        cm_soft_link *link = &soft->links[i];
         if (link->points == 0) {
             point += cm_contacts(world)[i].point_count; // of what sleeps
             continue;
         }
         uint32_t place = next[link->kind]++, lane = place % CM_SOFT_WIDE;
         cm_soft_group *g = &soft->groups[place / CM_SOFT_WIDE];
+        link->place = place;
         g->a[lane] = link->a * CM_SOFT_ROW;
         g->b[lane] = link->b * CM_SOFT_ROW;
         g->row[lane] = i;

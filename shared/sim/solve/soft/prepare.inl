@@ -185,6 +185,17 @@ CM_WHOLE void load_inertias(const cm_soft *soft, cm_soft_group *g, uint32_t at, 
     }
 }
 
+// Finds contacts of several points, none of which presses, of bodies that come together at speed.
+CM_WHOLE void find_meeting(cm_soft_group *g, uint32_t at, const frame *f, const speeds *s,
+                           cm_f normal)
+{
+    cm_f approach = cm_fvec_dot(cm_fvec_sub(s->vb, s->va), f->n);
+    cm_mask meets = cm_lanes_greater(cm_lanes_set(-CM_SOFT_BLOW_SPEED), approach) &
+                    cm_lanes_at_most(normal, cm_lanes_set(0.0f)) &
+                    cm_lanes_greater(LOAD(point_count), cm_lanes_set(1.0f));
+    g->meets |= cm_lanes_true(meets) << at;
+}
+
 CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special *e, uint32_t at,
                          const frame *f, cm_fvec friction)
 {
@@ -201,6 +212,7 @@ CM_WHOLE void warm_start(cm_soft *soft, cm_soft_group *g, const cm_soft_special 
         turn1 = turn1 + LOAD(at_point[i].y) * p;
         turn2 = turn2 - LOAD(at_point[i].x) * p;
     }
+    find_meeting(g, at, f, &s, normal);
     cm_fvec impulse = cm_fvec_mix(normal, f->n, px, f->t1, py, f->t2);
     cm_fvec torque = cm_fvec_mix(turn1, f->t1, turn2, f->t2, twist, f->n);
     apply(f, e, impulse, torque, false, &s);

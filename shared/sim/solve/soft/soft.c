@@ -1,10 +1,10 @@
 // The soft-step solver: the order of its passes, its scratch, and how many lanes it uses.
 //
 // Scratch: groups | specials | bodies | inertias | blocks | colours taken | busy | runs | links |
-// joints (joint.h), each on a cache line. A substep: forces and the contacts' impulses of the last
-// one, solve, poses, relax. The impulses of the last tick are applied contact by contact in
-// the first substep only: after that what they do to a body is known as a sum (cm_soft_block).
-// Joints come before contacts; what they do is no part of that sum.
+// blows | hit | joints (joint.h), each on a cache line. A substep: forces and the contacts'
+// impulses of the last one, solve, poses, relax. The impulses of the last tick are applied contact
+// by contact in the first substep only: after that what they do to a body is known as a sum
+// (cm_soft_block). Joints come before contacts; what they do is no part of that sum.
 #include "shared/sim/solve/soft/soft.h"
 
 #include "shared/base/processor.h"
@@ -70,6 +70,8 @@ static size_t walk(const carom_limits *limits, char *base, cm_soft *soft)
     soft->busy = take(base, &offset, bodies / CM_SOFT_LANES);
     soft->runs = take(base, &offset, bodies / CM_SOFT_LANES * sizeof(cm_soft_blocks));
     soft->links = take(base, &offset, limits->contacts * sizeof(cm_soft_link));
+    soft->blows = take(base, &offset, limits->contacts * sizeof(uint32_t));
+    soft->hit = take(base, &offset, bodies);
     soft->joint_memory = take(base, &offset, cm_soft_joints_size(limits));
     return offset;
 }
@@ -318,6 +320,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
         cm_lap(world, &at, CAROM_STAGE_INTEGRATE);
         if (i == 0) {
             cm_soft_run(&soft, CM_SOFT_PREPARE);
+            cm_soft_find_blows(world, &soft);
             cm_lap(world, &at, CAROM_STAGE_PREPARE);
         }
         solve_joints(&soft, false);
@@ -330,6 +333,7 @@ static void solve(carom_world *world, cm_scratch *scratch)
         cm_lap(world, &at, CAROM_STAGE_RELAX);
     }
     cm_soft_run(&soft, CM_SOFT_BOUNCE);
+    cm_soft_forget_blows(&soft);
     cm_soft_run(&soft, CM_SOFT_FINISH);
     cm_lap(world, &at, CAROM_STAGE_SOLVE);
     cm_soft_store_wrenches(world, &soft);

@@ -24,10 +24,12 @@
 #define CM_SOFT_STIFFENING 60.0f
 // m; what rests is pushed out to here, so that it stays in touch
 #define CM_SOFT_REST_OVERLAP 0.00025f
-#define CM_SOFT_WIDE         16u // lanes of a group of contacts
-#define CM_SOFT_LANES        8u  // of blocks of bodies and groups of joints
-#define CM_SOFT_ROW          16u // floats of a cm_soft_body
-#define CM_SOFT_COLORS       32u
+// m/s, of bodies along a contact's normal: what meets faster may land (blow.c)
+#define CM_SOFT_BLOW_SPEED 0.25f
+#define CM_SOFT_WIDE       16u // lanes of a group of contacts
+#define CM_SOFT_LANES      8u  // of blocks of bodies and groups of joints
+#define CM_SOFT_ROW        16u // floats of a cm_soft_body
+#define CM_SOFT_COLORS     32u
 // Buckets of groups: one without colour and one of each colour; twice.
 #define CM_SOFT_BUCKETS ((1u + CM_SOFT_COLORS) * 2u)
 
@@ -101,7 +103,8 @@ typedef struct cm_soft_group {
     uint32_t color; // of every lane; whatever shares it shares no body that can be pushed
     uint32_t late;  // a bit a lane: in the relax pass friction comes after the normals
     uint32_t early; // likewise, before them: the others that are used
-    uint32_t pad[5];
+    uint32_t meets; // likewise: of several points none presses, and its bodies meet at speed
+    uint32_t pad[4];
     cm_soft_wide point_count; // of each lane
     // A line of 64 bytes each. What the passes read of every group stands together, then points:
     // those above `points` are neither written nor read. The second tangent is normal x t1.
@@ -139,7 +142,8 @@ typedef struct cm_soft_link {
     uint32_t a, b; // in the order of the group
     uint16_t kind; // bucket x 4 + points - 1; of loose buckets x 4
     uint8_t points, bounces, flipped, round, rolls;
-    uint8_t pad;
+    uint8_t lands;  // flat (blow.c)
+    uint32_t place; // group x CM_SOFT_WIDE + lane
 } cm_soft_link;
 
 // Beside a group that is special: some body of it has locked axes or reports forces, or some
@@ -178,9 +182,12 @@ typedef struct cm_soft {
     cm_soft_contact *contacts; // the state's, in parallel, and
     cm_soft_point *points;     // of their points
     cm_soft_link *links;       // of each contact
-    uint32_t *taken;           // colours of each body
-    uint8_t *busy;             // of each block: some body of it can move
-    cm_soft_blocks *runs;      // of busy blocks
+    uint32_t *blows;           // places of contacts that land, then of those beside them
+    uint8_t *hit;              // of each body: 1 where something lands on it
+    uint32_t landing_count, blow_count;
+    uint32_t *taken;      // colours of each body
+    uint8_t *busy;        // of each block: some body of it can move
+    cm_soft_blocks *runs; // of busy blocks
     uint32_t run_count;
     cm_soft_ranges ranges; // of groups
     void *joint_memory;
@@ -261,6 +268,12 @@ void cm_soft_match_impulses(const carom_world *world, const cm_scratch *scratch,
 // Groups are built before forces change velocities, since they note at which speed points met.
 void cm_soft_build_groups(cm_soft *soft);
 void cm_soft_run(cm_soft *soft, cm_soft_kind kind);
+
+// blow.c
+// Once groups are prepared: finds what lands flat in this tick, and lets its points share the blow.
+void cm_soft_find_blows(const carom_world *world, cm_soft *soft);
+// Before impulses are stored: those of blows are no warm start.
+void cm_soft_forget_blows(cm_soft *soft);
 
 // special.c
 // Whether one of these bodies makes its contacts special; their inertias are prepared.
