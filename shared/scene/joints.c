@@ -267,6 +267,7 @@ static void set_extras(const joint_message *j, carom_joint_def *def)
     }
     def->break_force = (float)j->break_force;
     def->break_torque = (float)j->break_torque;
+    def->friction = (float)j->friction;
     def->collide = j->collide;
     def->epsilon = j->has_epsilon ? (float)j->epsilon : -1.0f;
     def->gamma = j->has_gamma ? (float)j->gamma : -1.0f;

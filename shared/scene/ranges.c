@@ -69,6 +69,7 @@ static const cm_range RANGES[] = {
     {"Joint", "break_force", 0, 1e12},
     {"Joint", "break_torque", 0, 1e12},
     {"Joint", "epsilon", 0, 1e3},
+    {"Joint", "friction", 0, 1e3},
     {"Joint", "gamma", 0, 1},
     {"Joint", "length", 0, 1e6},
     {"Joint", "limits", -1e6, 1e6},

@@ -153,6 +153,57 @@ cm_law(pendulums, double_pendulum, SOFT | LCP, 2, 30)
     cm_lab_close(&lab);
 }
 
+// A pin that rubs: a torque of the force times its lever takes the same from each half of a swing,
+// 2 lever / d, d from the pin to the centre of mass (a Coulomb oscillator: J. Den Hartog,
+// "Mechanical Vibrations", 1934), changes no period, and holds what hangs aside by less than
+// lever / d.
+cm_law(pendulums, a_pin_rubs, SOFT, 4, 40)
+{
+    double l = cm_draw(c, 0.2, 2.0), d = 0.5 * l, begin = 0.2, part = cm_draw(c, 0.003, 0.012);
+    carom_world_def def = cm_case_def(c, 8);
+    cm_lab lab = cm_lab_open(&def);
+    lab.surface.mask = 0;
+    carom_body_def body = carom_default_body_def();
+    carom_shape_def shape = cm_lab_shape(&lab, CAROM_SHAPE_BOX);
+    carom_joint_def joint = carom_default_joint_def();
+    shape.density = (float)cm_draw(c, 100.0, 5000.0);
+    shape.half_extents = cm_vec(0.05f * (float)l, 0.5f * (float)l, 0.05f * (float)l);
+    body.position = cm_vec((float)(d * sin(begin)), (float)(-d * cos(begin)), 0);
+    body.orientation = (carom_quat){0, 0, (float)sin(0.5 * begin), (float)cos(0.5 * begin)};
+    joint.type = c->number % 2 ? CAROM_JOINT_BALL : CAROM_JOINT_HINGE;
+    joint.axis = cm_vec(0, 0, 1);
+    joint.friction = (float)(part * d);
+    joint.body_b = cm_lab_add(&lab, &body, &shape);
+    carom_joint_id pin = cm_lab_join(&lab, &joint);
+    double mass = (double)cm_lab_get(&lab, joint.body_b).mass, before = 1.0, turned = begin;
+    double inertia = cm_lab_inertia(&lab, joint.body_b, 2) + mass * d * d, first = 0.0, last = 0.0;
+    double want = 2.0 * CM_PI * sqrt(inertia / (mass * G * d)) * (1.0 + begin * begin / 32.0);
+    double energy = cm_lab_energy(&lab), gained = 0.0;
+    int halves = 0;
+    for (uint32_t tick = 1; halves < 9 && tick < (uint32_t)(6.0 * want * c->rate); tick++) {
+        carom_world_step(lab.world);
+        carom_vec3 p = cm_lab_get(&lab, joint.body_b).position;
+        carom_vec3 v = cm_lab_get(&lab, joint.body_b).linear_velocity;
+        double speed = (double)v.x, angle = atan2((double)p.x, -(double)p.y);
+        if ((speed > 0.0) != (before > 0.0) && tick > 2) { // it turns round
+            last = (tick - speed / (speed - before)) / c->rate;
+            first = halves++ == 0 ? last : first;
+            turned = fabs(angle);
+        }
+        before = speed;
+        gained = fmax(gained, cm_lab_energy(&lab) - energy);
+    }
+    cm_within((begin - turned) / (halves * 2.0 * part), 0.95, 1.05, "of the formula's loss in %d",
+              halves);
+    cm_within(2.0 * (last - first) / (halves - 1) / want, 0.985, 1.015, "of the period");
+    cm_within(gained / (mass * G * d), -1.0, 1e-4, "of its weight's work gained");
+    cm_lab_run(&lab, 2.0 * want * (1.0 + begin / (4.0 * part)));
+    carom_joint_state state = cm_lab_joint_get(&lab, pin);
+    cm_within(fabs((double)state.value) < 1.0 ? cm_lab_fastest(&lab) / sqrt(G * d) : 1.0, 0.0,
+              0.003, "of sqrt(g d): it hangs still");
+    cm_lab_close(&lab);
+}
+
 // A lid that is held by more than it needs: by two hinges of one axis, or by one while its body is
 // locked into the plane; it swings as the compound pendulum, and keeps its swing.
 static void swing_lid(cm_case c, bool locked)

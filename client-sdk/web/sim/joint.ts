@@ -20,6 +20,7 @@ export class JointDesc {
     private springs?: { hertz: number; ratio: number } | { stiffness: number; damping: number };
     private target?: number;
     private breaks?: { force: number; torque: number };
+    private friction = 0;
     private collide = false;
 
     private constructor(
@@ -94,6 +95,12 @@ export class JointDesc {
         return this;
     }
 
+    /** Of a ball or hinge: a torque of at most the force that it bears times this, m; 0. */
+    setFriction(lever: number): this {
+        this.friction = lever;
+        return this;
+    }
+
     /** Whether the two bodies collide with each other; false. */
     setContactsEnabled(collide: boolean): this {
         this.collide = collide;
@@ -129,6 +136,7 @@ export class JointDesc {
             n.putFloat(at + JointDef.spring_damping, this.springs.damping);
         }
         n.putFloat(at + JointDef.spring_target, this.target);
+        n.putFloat(at + JointDef.friction, this.friction);
         if (this.breaks) {
             n.putFloat(at + JointDef.break_force, this.breaks.force);
             n.putFloat(at + JointDef.break_torque, this.breaks.torque);

@@ -19,7 +19,8 @@
 // freedoms) to 0, or to a target (spring_target). A distance with a spring, a motor or limits is
 // held by these alone. Motor: wants a velocity about or along the axis with a force or torque of at
 // most its maximum; on a ball the same about all axes (velocity 0: friction). Limits: lower <=
-// upper; equal ones hold. A limit of an angle at or beyond pi never acts.
+// upper; equal ones hold. A limit of an angle at or beyond pi never acts. Friction: of balls and
+// hinges in the soft solver, by the force that they bear; limbs of ragdolls rest by it.
 //
 // Joints do not travel with single bodies (carom_world_encode_body): a mirror gets them with the
 // whole world, or by carom_world_encode_settings.
@@ -93,6 +94,11 @@ typedef struct carom_joint_def {
     /// the weight that hangs on it, so leave room.
     float break_force;
     float break_torque; ///< N m; likewise
+    /// Of a ball or hinge in the soft solver: m, at which it rubs: a torque of at most the force
+    /// that the joint bears times this, against the turn of one body in the other. A pin of 3 mm
+    /// with friction .1 has .0003; 0, the default, is the pin of formulas: what hangs on it swings
+    /// on.
+    float friction;
     /// Of its rows in the lcp solver; negative: the solver's. A higher epsilon yields more.
     float epsilon, gamma;
 } carom_joint_def;
@@ -137,7 +143,7 @@ typedef struct carom_joint_state {
     float error;           ///< m, by which what is held has come apart, or a limit in m is passed
     float angular_error;   ///< rad
     float force;           ///< N, on b, mean over the last tick
-    float torque;          ///< N m, likewise, without what the force does at its arm
+    float torque;          ///< N m, likewise, without what the force does at its arm, and friction
     carom_vec3 anchor_a, anchor_b; ///< world
     carom_vec3 axis;               ///< world, fixed in a; steering: the steering axis
     carom_vec3 axis_b;             ///< world, fixed in b; steering: the hinge axis

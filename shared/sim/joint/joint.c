@@ -121,6 +121,7 @@ static void set_extras(const carom_joint_def *def, cm_joint *joint)
     }
     joint->break_force = def->break_force;
     joint->break_torque = def->break_torque;
+    joint->friction = def->friction;
 }
 
 CM_FP_BODY static carom_result row_from_def(const carom_world *world, const carom_joint_def *def,

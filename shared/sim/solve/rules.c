@@ -80,6 +80,13 @@ void cm_refuse_rolling(const carom_shape_def *def, cm_findings *findings)
     }
 }
 
+void cm_refuse_joint_friction(const carom_joint_def *def, cm_findings *findings)
+{
+    if (def->friction != 0.0f) {
+        cm_find_refused(findings, "friction", "0: this solver has none, the soft one does");
+    }
+}
+
 void cm_ignore_restitution(const carom_shape_def *def, cm_findings *findings)
 {
     if (def->restitution != 0.0f && !def->sensor) {

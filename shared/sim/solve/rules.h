@@ -34,6 +34,7 @@ void cm_refuse_lcp_of_shape(const carom_shape_def *def, cm_findings *findings);
 void cm_refuse_lcp_of_joint(const carom_joint_def *def, cm_findings *findings);
 // Refuse or ignore what only the soft solver does.
 void cm_refuse_rolling(const carom_shape_def *def, cm_findings *findings);
+void cm_refuse_joint_friction(const carom_joint_def *def, cm_findings *findings);
 void cm_ignore_restitution(const carom_shape_def *def, cm_findings *findings);
 void cm_ignore_pair_restitution(const carom_pair_rule *rule, cm_findings *findings);
 

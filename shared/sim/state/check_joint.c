@@ -105,6 +105,9 @@ carom_result cm_check_joint(const cm_joint *joint, carom_error *error)
              "0 to 1e15 N");
     CM_FIELD(cm_check_float(joint->break_torque, 0.0f, CAROM_FORCE_MAX), "break_torque",
              "0 to 1e15 N m");
+    CM_FIELD(cm_check_float(joint->friction, 0.0f, LENGTH_MAX), "friction", "0 to 2e7 m");
+    CM_WANT(joint->friction == 0.0f || joint->type <= CAROM_JOINT_HINGE, "friction",
+            "0: balls and hinges have it");
     CM_FIELD(cm_check_float(joint->epsilon, -1.0f, CAROM_SOFTNESS_MAX), "epsilon",
              "0 to 1e3, or -1 for the solver's");
     CM_FIELD(cm_check_float(joint->gamma, -1.0f, 1.0f), "gamma", "0 to 1, or -1 for the solver's");

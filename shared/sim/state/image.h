@@ -14,7 +14,7 @@
 //                                            rows and spare rows, which change places each step;
 //                                            where bodies may sleep once more: contacts at rest
 //                                            (resting.h); of points four times as many rows
-//   …                196 x limits.joints     joint
+//   …                200 x limits.joints     joint
 //   …                20  x CAROM_RULES_MAX   rule: pair rules, in the order of their making
 //   …                72  x pages             of bodies, then of shapes: what is known of rows:
 //                                            repeats (repeat.h), changes (awake.h); no state
@@ -186,6 +186,7 @@ typedef struct cm_joint {
     float spring[2];                           // hertz and damping ratio, or stiffness and damping
     float target, target_velocity, spring_max; // of the spring along the free coordinate
     float break_force, break_torque;           // 0: never
+    float friction;                            // m, lever of the force; soft
     float impulse[CM_JOINT_ROWS_MAX]; // of the last substep, N s, N m s; a row keeps its place
     float force, torque;              // mean over the last tick
     float epsilon, gamma;             // lcp; negative: the world's
@@ -203,7 +204,7 @@ _Static_assert(sizeof(cm_world_state) == 160, "saved as it stands: no hidden pad
 _Static_assert(sizeof(cm_motion) == 64, "gathered as one cache line");
 _Static_assert(sizeof(cm_body) == 168, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_shape) == 144, "saved as it stands: no hidden padding");
-_Static_assert(sizeof(cm_joint) == 196, "saved as it stands: no hidden padding");
+_Static_assert(sizeof(cm_joint) == 200, "saved as it stands: no hidden padding");
 _Static_assert(sizeof(cm_rule) == 20, "saved as it stands: no hidden padding");
 
 // Header -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@
 //   184      rows               of each other section in the order of fields.def, as many as are
 //                               in use: motion 64 bytes, body 168 and shape 144 (where they do not
 //                               repeat: repeat.h), the world's sections of contacts and of points
-//                               (contact.h), those at rest last, joint 196, rule 20
+//                               (contact.h), those at rest last, joint 200, rule 20
 //
 // Typical: 400 bodies, 200 kB, where all are alike 110; saved once a tick, restored once a rewind.
 #include "shared/base/assert.h"

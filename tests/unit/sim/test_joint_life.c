@@ -90,6 +90,8 @@ Test(joint_life, bad_definitions_are_refused_and_leave_no_trace)
     REFUSED((def.spring = CAROM_SPRING_HERTZ, def.spring_hertz = -1.0f), CAROM_ERROR_ARGUMENT);
     REFUSED(def.break_force = -1.0f, CAROM_ERROR_ARGUMENT);
     REFUSED(def.break_torque = NAN, CAROM_ERROR_NOT_FINITE);
+    REFUSED(def.friction = -1.0f, CAROM_ERROR_ARGUMENT);
+    REFUSED((def.type = CAROM_JOINT_FIXED, def.friction = 0.1f), CAROM_ERROR_ARGUMENT);
 #undef REFUSED
     cr_assert_eq(carom_joint_create(rig.world, NULL, NULL), CAROM_ERROR_ARGUMENT);
     carom_joint_def def = ball_between(a, b);

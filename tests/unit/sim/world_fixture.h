@@ -105,6 +105,7 @@ static inline void fixture_join(carom_world *world)
         def.spring_damping = 10.0f;
         def.break_force = 1.0e12f;
         def.break_torque = 1.0e12f;
+        def.friction = type <= CAROM_JOINT_HINGE ? 0.01f : 0.0f;
         cr_assert_eq(carom_joint_create(world, &def, NULL), CAROM_OK);
     }
 }

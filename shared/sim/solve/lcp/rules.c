@@ -46,5 +46,6 @@ static void check_shape(const carom_world_def *world, const carom_shape_def *def
 const cm_scene_rules cm_lcp_rules = {
     .world = check_world,
     .shape = check_shape,
+    .joint = cm_refuse_joint_friction,
     .pair = cm_ignore_pair_restitution,
 };

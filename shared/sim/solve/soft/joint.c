@@ -113,6 +113,7 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
             bool free = (of_a->locks | of_b->locks) == 0;
             bool bounded = is_bounded(joint);
             bool ball = free && !bounded && joint->type == CAROM_JOINT_BALL;
+            soft->joints->rubs |= joint->friction > 0.0f;
             soft->joints->links[count++] = (cm_soft_joint_link){i,
                                                                 a,
                                                                 joint->body_b,
@@ -133,6 +134,38 @@ static uint32_t link_joints(carom_world *world, cm_soft *soft)
     return count;
 }
 
+// Friction of balls and hinges, once a tick before they are solved: against the turn of one body in
+// the other, at most the last tick's force times its lever, and no more than what would end the
+// turn if the bodies were free, since joints only make them harder to turn. So each takes energy
+// away, whatever hangs on it.
+static void rub_joint(const cm_soft *soft, const cm_soft_joint_link *link, float most)
+{
+    cm_soft_body *a = &soft->bodies[link->a], *b = &soft->bodies[link->b];
+    carom_vec3 spin = cm_sub(b->w, a->w);
+    float speed = cm_length(spin);
+    carom_vec3 axis = cm_scale(1.0f / cm_max(speed, CM_SOFT_TINY), spin);
+    carom_vec3 turn_a = cm_sym3_mul(&soft->inertias[link->a].inverse, axis);
+    carom_vec3 turn_b = cm_sym3_mul(&soft->inertias[link->b].inverse, axis);
+    float answer = cm_dot(axis, turn_a) + cm_dot(axis, turn_b);
+    if (!(speed >= CM_SOFT_TINY) || !(answer > 0.0f)) {
+        return;
+    }
+    float impulse = cm_min(most, speed / answer);
+    a->w = cm_mul_add(a->w, impulse, turn_a);
+    b->w = cm_mul_add(b->w, -impulse, turn_b);
+}
+
+static void rub_joints(const carom_world *world, const cm_soft *soft, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const cm_soft_joint_link *link = &soft->joints->links[i];
+        const cm_joint *joint = &cm_joints(world)[link->slot];
+        if (joint->friction > 0.0f && joint->force > 0.0f) {
+            rub_joint(soft, link, joint->friction * joint->force * soft->dt);
+        }
+    }
+}
+
 void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
 {
     cm_soft_joints *joints = soft->joints;
@@ -144,6 +177,9 @@ void cm_soft_prepare_joints(carom_world *world, cm_soft *soft)
     uint32_t count = link_joints(world, soft), first = 0, paths = 0, left = 0;
     if (count == 0) { // what follows goes over all bodies
         return;
+    }
+    if (soft->joints->rubs) {
+        rub_joints(world, soft, count);
     }
     cm_soft_link_counts counts = cm_soft_sort_links(soft, count, false);
     bool loops = false;

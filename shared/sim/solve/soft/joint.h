@@ -298,6 +298,7 @@ typedef struct cm_soft_joints {
     cm_soft_knot_block *knot_block;
     cm_soft_knot_tree knot_trees[CM_KNOT_TREES];
     uint32_t knot_tree_count, knot_blocks;
+    uint32_t rubs;         // 1: some joint has friction
     uint32_t knots_made;   // 1: their rows are those of the present poses
     const cm_joint *state; // the joints of the state
     // Groups; those of rows, trees and knots follow each other.
