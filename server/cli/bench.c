@@ -416,9 +416,9 @@ static int bench_queries(int argc, char **argv)
     }
     printf("{\"bench\":\"queries\",\"scene\":%s,\"shapes\":%u,\"rays\":%u,\"hits\":%u,"
            "\"ms_median\":%.4f,\"ms_p99\":%.4f,\"first_ms\":%.4f,\"rays_ms\":%.4f,"
-           "\"casts_ms\":%.4f,\"closest_ms\":%.4f}\n",
+           "\"casts_ms\":%.4f,\"closest_ms\":%.4f,\"overlaps_ms\":%.4f}\n",
            quoted, (unsigned)b.shapes, (unsigned)b.rays, (unsigned)b.hits, b.all.median, b.all.p99,
-           b.first.median, b.rays_only.median, b.casts.median, b.closest.median);
+           b.first.median, b.rays_only.median, b.casts.median, b.closest.median, b.overlaps.median);
     return cm_cli_finish(CM_STATUS_DONE);
 }
 
@@ -705,8 +705,8 @@ const cm_command cm_bench_command = {
     "seal: microseconds of CPU time to seal and to open a datagram of three sizes, and of the server's\n"
     "part of a handshake with a token; medians of --runs batches (" CM_HELP(SEAL_RUNS) ").\n"
     "queries: ms of CPU time for --rays (" CM_HELP(QUERY_RAYS) ") nearest hits in a scene (" QUERY_SCENE ") after --steps (" CM_HELP(STEPS) "),\n"
-    "the tree built anew; of one ray after a change and of the rays alone; of as many spheres cast, and of as many\n"
-    "closest points; medians of --runs (" CM_HELP(QUERY_RUNS) ").\n"
+    "the tree built anew; of one ray after a change and of the rays alone; of as many spheres cast, of as many\n"
+    "closest points, and of all that as many spheres overlap; medians of --runs (" CM_HELP(QUERY_RUNS) ").\n"
     "codec: the codec of cubes on a recording (901 cubes a frame, eight little-endian int32 each, plain or\n"
     ".xz), or on one of a crowd of our own (--seed " CM_HELP(CODEC_SEED) ", --frames " CM_HELP(CODEC_FRAMES) "). A line for each mode: each frame\n"
     "against the one 6 older and those before it; microseconds of CPU time, of each frame the shortest of\n"

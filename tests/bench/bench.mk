@@ -18,6 +18,9 @@ bench: all
 	$(OUT)/carom bench rollback
 	$(OUT)/carom bench piles
 	$(OUT)/carom bench
+	$(OUT)/carom bench queries
+	$(OUT)/carom bench games tests/bench/all_asleep.json --steps 600 --from 300
+	$(OUT)/carom capacity --scene tests/bench/served.json --players 2
 	$(OUT)/carom bench impact
 	$(OUT)/carom bench replay
 	$(OUT)/carom bench seal

@@ -9,7 +9,8 @@
 #include "shared/base/rng.h"
 #include "shared/base/vec.h"
 
-#define OUTSIDE 20.0f // m around the box, where rays begin
+#define OUTSIDE  20.0f // m around the box, where rays begin
+#define OVERLAPS 64u   // of a sphere, at most
 
 typedef struct batch {
     uint32_t count;
@@ -87,11 +88,26 @@ static void stir(carom_world *world)
     }
 }
 
+// One by one, as a game asks, and all that each overlaps.
+static carom_result overlap_each(const carom_world *world, const batch *b)
+{
+    carom_result worst = CAROM_OK;
+    for (uint32_t i = 0; i < b->count; i++) {
+        carom_query_hit hits[OVERLAPS];
+        uint32_t count;
+        carom_shape_def shape = b->shapes[i];
+        shape.position = b->points[i];
+        carom_result result = carom_world_overlap(world, &shape, NULL, hits, OVERLAPS, &count);
+        worst = result != CAROM_OK ? result : worst;
+    }
+    return worst;
+}
+
 static carom_result measure(carom_world *world, const batch *b, uint32_t runs, double *samples,
                             cm_query_bench *bench)
 {
-    cm_samples_summary *const rows[] = {&bench->all, &bench->first, &bench->rays_only,
-                                        &bench->casts, &bench->closest};
+    cm_samples_summary *const rows[] = {&bench->all,   &bench->first,   &bench->rays_only,
+                                        &bench->casts, &bench->closest, &bench->overlaps};
     carom_result worst = CAROM_OK;
     for (uint32_t kind = 0; kind < sizeof rows / sizeof rows[0]; kind++) {
         for (uint32_t i = 0; i < runs; i++) {
@@ -105,6 +121,8 @@ static carom_result measure(carom_world *world, const batch *b, uint32_t runs, d
                     carom_world_cast_shapes(world, b->shapes, b->ways, b->count, NULL, b->hits);
             } else if (kind == 4) {
                 result = carom_world_closest_each(world, b->points, b->count, 1.0f, NULL, b->hits);
+            } else if (kind == 5) {
+                result = overlap_each(world, b);
             } else {
                 result =
                     carom_world_cast_rays(world, b->rays, kind == 1 ? 1 : b->count, NULL, b->hits);
