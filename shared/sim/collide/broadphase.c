@@ -368,7 +368,7 @@ uint32_t cm_find_pairs(const carom_world *world, cm_scratch *scratch, float marg
     place_active(world, scratch, &l, margin, dt);
     cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
     build_near(world, scratch, &l, margin);
-    cm_joint_filter_build(world, scratch);
+    cm_joint_filter_forget(scratch);
     uint32_t found = find_resting(scratch, &l, find_at_once(world, scratch, &l));
     if (found > scratch->pair_room) {
         return find_in_order(world, scratch, &l);
@@ -387,7 +387,7 @@ static uint32_t find_of_step(carom_world *world, cm_scratch *scratch, float dt)
     l.plane_count = rest.plane_count;
     place_awake(world, scratch, &l, dt);
     cm_bounds_tree_build(&l.moving, scratch->bounds, &l.room);
-    cm_joint_filter_build(world, scratch);
+    cm_joint_filter_forget(scratch);
     uint32_t moving = find_at_once(world, scratch, &l), found = find_resting(scratch, &l, moving);
     if (found > scratch->pair_room) {
         l.fixed = own.fixed;

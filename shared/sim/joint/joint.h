@@ -107,7 +107,7 @@ void cm_joint_break(carom_world *world, cm_scratch *scratch);
 // filter.c: bodies that pass through each other because a joint holds them -----------------------
 
 size_t cm_joint_filter_size(const carom_limits *limits); // bytes of scratch
-void cm_joint_filter_build(const carom_world *world, cm_scratch *scratch);
+void cm_joint_filter_forget(cm_scratch *scratch);        // as joints may have changed
 // True for two bodies that must not collide; false at once in a world without joints.
 bool cm_joint_filter_finds(const carom_world *world, const cm_scratch *scratch, uint32_t body_a,
                            uint32_t body_b);

@@ -32,18 +32,35 @@ void cm_soft_pack_balls(const carom_world *world, cm_soft *soft)
     soft->passes->run[CM_SOFT_BALL_PREPARE](soft, 0, soft->joints->ball_span.end);
 }
 
+// The impulses and forces that a group's joints keep, in loops over lanes that become vectors.
+static void finish_group(const cm_soft_balls *g, float rate, cm_soft_lanes impulse[3],
+                         cm_soft_lanes force)
+{
+    for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+        float x = g->total[0][lane], y = g->total[1][lane], z = g->total[2][lane];
+        force[lane] = cm_soft_stored(rate * cm_sqrt(x * x + y * y + z * z));
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t lane = 0; lane < CM_SOFT_LANES; lane++) {
+            float sign = g->who.flipped[lane] ? -1.0f : 1.0f;
+            impulse[k][lane] = sign * cm_soft_stored(g->impulse[k][lane]);
+        }
+    }
+}
+
 void cm_soft_store_balls(carom_world *world, const cm_soft *soft)
 {
     float rate = 1.0f / soft->dt; // the impulses of a tick add up to its mean force
     for (uint32_t i = 0; i < soft->joints->ball_span.end; i++) {
         const cm_soft_balls *g = &soft->joints->balls[i];
+        cm_soft_lanes impulse[3], force;
+        finish_group(g, rate, impulse, force);
         for (uint32_t lane = 0; lane < CM_SOFT_LANES && g->who.slot[lane] != CM_NONE; lane++) {
             cm_joint *joint = &cm_joints(world)[g->who.slot[lane]];
             for (uint32_t k = 0; k < 3; k++) {
-                float impulse = cm_soft_stored(g->impulse[k][lane]);
-                joint->impulse[k] = g->who.flipped[lane] ? -impulse : impulse;
+                joint->impulse[k] = impulse[k][lane];
             }
-            joint->force = cm_soft_stored(rate * cm_length(cm_soft_get(g->total, lane)));
+            joint->force = force[lane];
             joint->torque = 0.0f;
         }
     }
