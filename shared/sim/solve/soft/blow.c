@@ -16,6 +16,9 @@
 #include <string.h>
 
 #define LEAST_SPEED 0.125f // m/s, of each point of what lands flat
+// m/s, of bodies: what lands slower does not hand the blow on. A tower that settles by millimetres
+// would else forget its load level by level.
+#define HANDED_ON 0.75f
 // Substeps that the speeds of the tick's start may be wrong by: joints and other contacts come
 // after.
 #define EARLY 0.5f
@@ -168,6 +171,9 @@ static void find_beside(const carom_world *world, cm_soft *soft)
     memset(soft->hit, 0, soft->block_count * CM_SOFT_LANES);
     for (uint32_t i = 0; i < soft->landing_count; i++) {
         const cm_soft_group *g = &soft->groups[soft->blows[i] / CM_SOFT_WIDE];
+        if (-meet(soft, soft->blows[i]).normal < HANDED_ON) {
+            continue;
+        }
         mark_hit(soft, g->a[soft->blows[i] % CM_SOFT_WIDE]);
         mark_hit(soft, g->b[soft->blows[i] % CM_SOFT_WIDE]);
     }
