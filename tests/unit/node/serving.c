@@ -215,6 +215,34 @@ void serving_wait_for_log(const serving *c, const char *event, uint32_t count)
     cr_assert_fail("the log has not %u of %s", count, event);
 }
 
+uint32_t serving_http_get(unsigned port, const char *path, const char *headers, char *text,
+                          size_t text_size, char **body, size_t *size)
+{
+    char request[512];
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval patience = {.tv_sec = 60};
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    cr_assert_eq(connect(descriptor, (struct sockaddr *)&at, sizeof at), 0);
+    int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n%s\r\n", path, headers);
+    cr_assert_eq(send(descriptor, request, (size_t)length, MSG_NOSIGNAL), length);
+    size_t have = 0;
+    ssize_t got;
+    while ((got = recv(descriptor, text + have, text_size - 1 - have, 0)) > 0) {
+        have += (size_t)got;
+    }
+    cr_assert_eq(got, 0);
+    close(descriptor);
+    text[have] = '\0';
+    char *end = strstr(text, "\r\n\r\n");
+    cr_assert_not_null(end, "%s", text);
+    *body = end + 4;
+    *size = have - (size_t)(*body - text);
+    return (uint32_t)strtoul(text + 9, NULL, 10);
+}
+
 static void keep_line(void *user, const char *json)
 {
     char *kept = user;

@@ -44,6 +44,10 @@ uint32_t serving_read_log(const char *path, const char *event, const char *membe
 void serving_wait_for_log(const serving *c, const char *event, uint32_t count);
 // What the admin socket answers, its lines.
 const char *serving_ask(const serving *c, const char *request);
+// GET by HTTP, with a head's lines, each with its end: the status; `body` is what follows the head
+// of `text`, which ends it, and has `size` bytes.
+uint32_t serving_http_get(unsigned port, const char *path, const char *headers, char *text,
+                          size_t text_size, char **body, size_t *size);
 // Until there are so many rooms, and each has recorded a tick that it had not made when it was seen
 // first: so a match that was resumed is known to go on.
 void serving_wait_for_next_ticks(const serving *c, uint32_t rooms);

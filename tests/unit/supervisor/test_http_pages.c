@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/unit/ops/prometheus_reader.h"
@@ -63,28 +62,12 @@ static int end(const serving *c)
 static uint32_t fetch(const char *path, const char *host, const char **body)
 {
     static char text[1 << 20];
-    char request[256];
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval patience = {.tv_sec = 60};
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    cr_assert_eq(connect(descriptor, (struct sockaddr *)&at, sizeof at), 0);
-    int size = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, host);
-    cr_assert_eq(send(descriptor, request, (size_t)size, MSG_NOSIGNAL), size);
-    size_t have = 0;
-    ssize_t got;
-    while ((got = recv(descriptor, text + have, sizeof text - 1 - have, 0)) > 0) {
-        have += (size_t)got;
-    }
-    cr_assert_eq(got, 0);
-    close(descriptor);
-    text[have] = '\0';
-    const char *end_of_head = strstr(text, "\r\n\r\n");
-    cr_assert_not_null(end_of_head, "%s", text);
-    *body = end_of_head + 4;
-    return (uint32_t)strtoul(text + 9, NULL, 10);
+    char lines[128], *found;
+    size_t size;
+    snprintf(lines, sizeof lines, "Host: %s\r\n", host);
+    uint32_t status = serving_http_get(port, path, lines, text, sizeof text, &found, &size);
+    *body = found;
+    return status;
 }
 
 static const prometheus_text *metrics(void)

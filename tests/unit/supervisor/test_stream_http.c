@@ -1,14 +1,12 @@
 // Goal: a match that runs is watched over HTTP by chunks that never change, also over the death of
 // its worker; what the match's file gives again is the same. Method: the command in a child
 // process, a worker that is killed amid a chunk, and a viewer's check of what was left.
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "server/record/format/stream_dir.h"
@@ -35,31 +33,11 @@ typedef struct answer {
 static void fetch(const char *path, const char *headers, answer *a)
 {
     static char text[sizeof a->body + sizeof a->head];
-    char request[512];
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval patience = {.tv_sec = 60};
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    cr_assert_eq(connect(descriptor, (struct sockaddr *)&at, sizeof at), 0);
-    int size =
-        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: a\r\n%s\r\n", path, headers);
-    cr_assert_eq(send(descriptor, request, (size_t)size, MSG_NOSIGNAL), size);
-    size_t have = 0;
-    ssize_t got;
-    while ((got = recv(descriptor, text + have, sizeof text - 1 - have, 0)) > 0) {
-        have += (size_t)got;
-    }
-    cr_assert_eq(got, 0);
-    close(descriptor);
-    text[have] = '\0';
-    const char *end = strstr(text, "\r\n\r\n");
-    cr_assert_not_null(end, "%s", text);
-    a->status = (uint32_t)strtoul(text + 9, NULL, 10);
-    snprintf(a->head, sizeof a->head, "%.*s", (int)(end - text), text);
-    a->size = have - (size_t)(end + 4 - text);
-    memcpy(a->body, end + 4, a->size);
+    char lines[256], *body;
+    snprintf(lines, sizeof lines, "Host: a\r\n%s", headers);
+    a->status = serving_http_get(port, path, lines, text, sizeof text, &body, &a->size);
+    snprintf(a->head, sizeof a->head, "%.*s", (int)(body - 4 - text), text);
+    memcpy(a->body, body, a->size);
 }
 
 static pid_t worker_of(const serving *c)
