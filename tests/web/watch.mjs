@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { chromium } from '../../build/web/node_modules/playwright-core/index.mjs';
 import { init, MatchStream } from '../../build/web/carom-watch/watch/index.js';
 import { served } from './serve.mjs';
@@ -59,6 +60,14 @@ async function runAll(watched, tell = () => {}) {
         }
     } while (await watched.load());
 }
+
+test('the program imports what stdio names, and is small enough', () => {
+    const bytes = readFileSync('build/web/carom-watch/watch/carom-watch.wasm');
+    const names = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).map(({ name }) => name);
+    assert.deepEqual(names.sort(), ['fd_close', 'fd_seek', 'fd_write']);
+    const kb = gzipSync(bytes, { level: 9 }).length / 1000;
+    assert.ok(kb <= 490, `${kb} kB gzip, at most 490`);
+});
 
 test('a whole match: each tick is as it was recorded', () => served(async (url) => {
     const watched = await MatchStream.open(`${url}/stream/`, { key: index.sign_key });
@@ -123,6 +132,13 @@ function flip(path, at) {
     writeFileSync(path, bytes);
 }
 
+/** As whoever forges a chunk leaves it: no signature is a form that unsigned matches have. */
+function unsign(path) {
+    const bytes = readFileSync(path);
+    bytes.fill(0, 8, 72);
+    writeFileSync(path, bytes);
+}
+
 test('what was changed is named', async () => {
     for (const number of [0, 3, 5, index.chunks - 1]) {
         for (const at of [0, 8, 80, -9]) { // its kind, signature, the frame's head, and what it holds
@@ -130,10 +146,13 @@ test('what was changed is named', async () => {
         }
     }
     assert.match(await said((chunk) => cpSync(chunk(3), chunk(4))), /^chunk 4: /);
+    assert.match(await said((chunk) => unsign(chunk(3))), /^chunk 3: not signed by the key/);
+    assert.match(await said((chunk) => unsign(chunk(0))), /^chunk 0: not signed by the key/);
     assert.match(await said((chunk) => writeFileSync(chunk(2), '')), /^chunk 2: /);
     assert.match(await said((chunk) => rmSync(chunk(2))), /2\.chunk: 404/);
     assert.match(await said((_, at) => writeFileSync(at, '{}')), /not a stream/);
     assert.match(await said((_, at) => writeFileSync(at, '[')), /JSON/);
+    assert.match(await said((_, at) => writeFileSync(at, JSON.stringify({ ...index, keyframes: ['../5'] }))), /keyframes/);
     assert.match(await said((_, at) => writeFileSync(at, JSON.stringify({ ...index, chunks: 0, complete: true }))), /no chunk yet/);
 });
 

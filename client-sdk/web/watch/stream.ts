@@ -42,6 +42,7 @@ export type WatchedWorld = Pick<
 >;
 
 const FORMAT = 1;
+const FILE_BYTES = 32 * 2 ** 20; // of a chunk, as it is served
 const ENDS: StreamEnd[] = [null, 'drained', 'ended', 'failed', 'cut'];
 
 export class MatchStream {
@@ -69,9 +70,6 @@ export class MatchStream {
         try {
             if (!(await stream.load())) {
                 throw new CaromError(`${base}: there is no chunk yet`, 0, '');
-            }
-            if (options.key && (stream.key !== options.key || !stream.isSigned)) {
-                throw new CaromError(`${base}: not signed by the key that was expected`, 0, '');
             }
         } catch (error) {
             stream.close();
@@ -212,6 +210,10 @@ export class MatchStream {
             return null;
         }
         const response = await get(`${this.base}${this.told.epoch}/${number}.chunk`, this.options);
+        const told = Number(response.headers.get('content-length') ?? 0);
+        if (told > FILE_BYTES) {
+            throw new CaromError(`chunk ${number}: ${told} bytes, expected at most ${FILE_BYTES}`, 0, '');
+        }
         return new Uint8Array(await response.arrayBuffer());
     }
 
@@ -231,8 +233,12 @@ export class MatchStream {
         this.begun = true;
         const next = n.call['cw_watch_next']!(this.at);
         if (next !== number + 1) {
-            this.stopped = new CaromError(`chunk ${number}: it is chunk ${next - 1}`, 0, '');
-            throw this.stopped;
+            this.stop(`chunk ${number}: it is chunk ${next - 1}`);
+        }
+        // The core compares a signature with the key that the first chunk names, and lets pass what has none.
+        const { key } = this.options;
+        if (key && (this.key !== key || !this.isSigned)) {
+            this.stop(`chunk ${number}: not signed by the key that was expected`);
         }
     }
 
@@ -240,6 +246,11 @@ export class MatchStream {
         const n = native();
         const text = n.text(n.call['cw_watch_error']!(this.at)) || n.text(n.call['carom_result_text']!(result));
         return new CaromError(number === undefined || text.startsWith(`chunk ${number}:`) ? text : `chunk ${number}: ${text}`, result, '');
+    }
+
+    private stop(why: string): never {
+        this.stopped = new CaromError(why, 0, '');
+        throw this.stopped;
     }
 
     private live(): void {
@@ -263,7 +274,7 @@ async function readIndex(base: string, options: StreamOptions): Promise<StreamIn
     if (index.format !== FORMAT || !counts.every((count) => Number.isSafeInteger(count) && count >= 0)) {
         throw new CaromError(`${base}index.json: not a stream of format ${FORMAT}`, 0, '');
     }
-    if (!Array.isArray(index.keyframes) || index.chunk_ticks === 0) {
+    if (!Array.isArray(index.keyframes) || !index.keyframes.every(Number.isSafeInteger) || index.chunk_ticks === 0) {
         throw new CaromError(`${base}index.json: no list of keyframes`, 0, '');
     }
     return index;
