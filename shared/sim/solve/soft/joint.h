@@ -234,7 +234,7 @@ typedef struct cm_soft_knot {
     // J, row by row; M^-1 J but for the inverse masses; and L^-1 times what the rows do to the
     // parent.
     cm_soft_six child_row[CM_KNOT_ROWS], parent_row[CM_KNOT_ROWS], reach[CM_KNOT_ROWS];
-    cm_soft_six child_turn[CM_JOINT_GROUP_ROWS], parent_turn[CM_JOINT_GROUP_ROWS];
+    cm_soft_six child_turn[CM_KNOT_ROWS], parent_turn[CM_KNOT_ROWS];
     float factor[CM_JOINT_TREE_FACTORS]; // K = L D L^T: the rows of L below its diagonal of ones
 } cm_soft_knot;
 

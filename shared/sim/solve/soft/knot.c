@@ -145,7 +145,7 @@ void cm_soft_place_knots(cm_soft *soft, uint32_t first, uint32_t group)
     joints->knot_blocks = (bodies + CM_SOFT_LANES - 1) / CM_SOFT_LANES;
 }
 
-// Clears beyond the last row, since rows are read in eights.
+// Clears beyond the last row, since rows are read in eights, which may begin behind single rows.
 static void clear_knot(cm_soft_knot *knot)
 {
     size_t rest = (CM_KNOT_ROWS - knot->count) * sizeof knot->reach[0];
@@ -155,6 +155,12 @@ static void clear_knot(cm_soft_knot *knot)
     memset(knot->child_row[knot->count], 0, rest);
     memset(knot->parent_row[knot->count], 0, rest);
     memset(knot->reach[knot->count], 0, rest);
+    memset(knot->child_turn[knot->count], 0, rest);
+    memset(knot->parent_turn[knot->count], 0, rest);
+    if (knot->singles > 0) {
+        memset(knot->child_across, 0,
+               offsetof(cm_soft_knot, child_row) - offsetof(cm_soft_knot, child_across));
+    }
 }
 
 static void pack_bound(const cm_soft_single *from, uint32_t lane, cm_soft_bound *to)
