@@ -105,3 +105,46 @@ cm_law(sleep, changes_nothing, SOFT | LCP, 2, 30)
                   "m, moved");
     }
 }
+
+// A solver takes a sleeper for a wall: a blow that it solves before the sleeper wakes is lost. So
+// in the tick that changes a striker's flight the struck one is awake, wherever in a tick they
+// meet.
+cm_law(sleep, struck_is_awake, SOFT | LCP, 4, 30)
+{
+    enum { PHASES = 8 };
+    carom_world_def def = cm_case_def(c, 2 * PHASES + 1);
+    def.sleep = true;
+    cm_lab lab = cm_lab_open(&def);
+    cm_lab_floor(&lab);
+    float half = (float)cm_draw(c, 0.2, 0.5), v = (float)cm_draw(c, 0.5, 12.0);
+    bool falls = cm_draw(c, 0.0, 1.0) < 0.5;
+    carom_vec3 way = falls ? cm_vec(0, -v, 0) : cm_vec(v, 0, 0);
+    carom_body_id box[PHASES], ball[PHASES];
+    for (int i = 0; i < PHASES; i++) {
+        box[i] = cm_lab_box(&lab, cm_vec(0, half, 4.0f * (float)i), cm_vec(half, half, half));
+    }
+    cm_lab_run(&lab, 2.0);
+    for (int i = 0; i < PHASES; i++) {
+        cr_assert(cm_lab_get(&lab, box[i]).asleep);
+        carom_vec3 at = cm_lab_get(&lab, box[i]).position;
+        float reach = 1.5f * half + v / (float)c->rate * (2.0f + (float)i / PHASES);
+        at = cm_sub(at, cm_scale(reach / v, way));
+        ball[i] = cm_lab_ball(&lab, at, 0.5f * half);
+        cm_lab_set_velocity(&lab, ball[i], way, cm_vec(0, 0, 0));
+    }
+    for (uint32_t tick = 1, met = 0; met < (1u << PHASES) - 1u; tick++) {
+        carom_world_step(lab.world);
+        carom_vec3 flight = cm_add(way, cm_vec(0, -(float)(G * tick / c->rate), 0));
+        for (int i = 0; i < PHASES; i++) {
+            carom_vec3 now = cm_lab_get(&lab, ball[i]).linear_velocity;
+            if (!(met >> i & 1) && cm_length(cm_sub(now, flight)) > 1.0e-3f) {
+                met |= 1u << i;
+                cm_within(cm_lab_get(&lab, box[i]).asleep ? 1.0 : 0.0, 0.0, 0.0,
+                          "asleep under a blow, phase %d of %d, %s at %g m/s", i, PHASES,
+                          falls ? "from above" : "from aside", (double)v);
+            }
+        }
+        cr_assert_lt(tick, 10u, "nothing met");
+    }
+    cm_lab_close(&lab);
+}

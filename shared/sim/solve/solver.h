@@ -18,6 +18,9 @@ typedef struct cm_solver {
     // The step takes its substeps apart: pairs and contacts are found anew for each, `solve` is
     // called for each (scratch->round), and does a part of the tick. Else it is called once.
     bool rounds;
+    // A tick's, where a world leaves them open; of more it looks less far ahead.
+    uint32_t least_substeps;
+    bool relaxes; // solves once more after the last poses, so it looks a substep past the tick
     void (*solve)(carom_world *world, cm_scratch *scratch);
     size_t (*scratch_size)(const carom_limits *limits, const carom_solver_def *def);
     const cm_scene_rules *rules; // what it asks of scenes

@@ -156,18 +156,55 @@ bool cm_stage_wake(carom_world *world, cm_scratch *scratch)
     return any;
 }
 
-// The surfaces touch, or will within the tick.
-static bool meets(const carom_world *world, const cm_contact *contact, const cm_manifold *m)
+// A solver looks ahead in a tick: what would meet before then it stops at the surface.
+typedef struct outlook {
+    float dt;    // s, of a tick
+    float ahead; // s
+    float fall;  // s^2: an acceleration's way until then, by steps of velocity, then of pose
+} outlook;
+
+static outlook look_ahead(const carom_world *world)
+{
+    const cm_solver *solver = cm_solver_of(world->state.solver);
+    uint32_t own = world->state.substeps;
+    float dt = 1.0f / (float)world->state.tick_rate;
+    float h = dt / (float)(own != 0 ? own : solver->least_substeps);
+    float ahead = solver->relaxes ? dt + h : dt;
+    return (outlook){dt, ahead, 0.5f * ahead * (ahead + h)};
+}
+
+// Of forces, m/s^2.
+static carom_vec3 acceleration(const carom_world *world, const cm_scratch *scratch, uint32_t slot)
+{
+    const cm_body *body = &cm_bodies(world)[slot];
+    if (!scratch->active[slot] || body->type != CAROM_BODY_DYNAMIC) {
+        return cm_vec(0.0f, 0.0f, 0.0f);
+    }
+    carom_vec3 force = cm_add(body->force, body->applied_force);
+    return cm_add(cm_scale(body->gravity_scale, world->state.gravity),
+                  cm_scale(1.0f / body->mass, force));
+}
+
+// The surfaces touch, or meet within what the solver looks ahead: it takes a sleeper for a wall, so
+// the one that is struck must be awake by then. A body in free fall meets sooner by its forces; one
+// that is held has none of the speed that they give, and they do not count.
+static bool meets(const carom_world *world, const cm_scratch *scratch, const outlook *look,
+                  const cm_contact *contact, const cm_manifold *m)
 {
     const cm_motion *a = &cm_motions(world)[m->body_a], *b = &cm_motions(world)[m->body_b];
-    float dt = 1.0f / (float)world->state.tick_rate;
+    float pull = cm_dot(
+        cm_sub(acceleration(world, scratch, m->body_b), acceleration(world, scratch, m->body_a)),
+        m->normal);
+    pull = cm_min(pull, 0.0f);
     bool now = contact->touching != 0;
     for (uint32_t i = 0; i < m->point_count; i++) {
         const cm_manifold_point *p = &m->points[i];
         carom_vec3 va = cm_add(a->linear_velocity, cm_cross(a->angular_velocity, p->anchor_a));
         carom_vec3 vb = cm_add(b->linear_velocity, cm_cross(b->angular_velocity, p->anchor_b));
-        float approach = cm_dot(cm_sub(vb, va), m->normal);
-        now = now || p->separation + dt * cm_min(approach, 0.0f) <= 0.0f;
+        float approach = cm_min(cm_dot(cm_sub(vb, va), m->normal), 0.0f);
+        float way =
+            look->ahead * approach + (approach <= look->dt * pull ? look->fall * pull : 0.0f);
+        now = now || p->separation + way <= 0.0f;
     }
     return now;
 }
@@ -178,10 +215,11 @@ bool cm_stage_touch(carom_world *world, cm_scratch *scratch)
         return false;
     }
     bool any = false;
+    outlook look = look_ahead(world);
     for (uint32_t i = 0; i < world->state.contact_count; i++) {
         const cm_manifold *m = &scratch->manifolds[i];
         if (m->point_count > 0 && scratch->active[m->body_a] != scratch->active[m->body_b] &&
-            meets(world, &cm_contacts(world)[i], m)) {
+            meets(world, scratch, &look, &cm_contacts(world)[i], m)) {
             if (!any) {
                 memset(scratch->marks, 0, world->state.body_slots);
             }

@@ -167,6 +167,7 @@ const cm_solver cm_solver_lcp = {
                  CM_REMEMBERS(CM_SECTION_lcp_contact),
     .manifolds = true,
     .sleeps = true,
+    .least_substeps = 1,
     .solve = solve,
     .scratch_size = scratch_size,
     .rules = &cm_lcp_rules,

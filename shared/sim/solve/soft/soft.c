@@ -350,6 +350,8 @@ const cm_solver cm_solver_soft = {
                  CM_REMEMBERS(CM_SECTION_soft_contact) | CM_REMEMBERS(CM_SECTION_soft_point),
     .manifolds = true,
     .sleeps = true,
+    .least_substeps = LEAST_SUBSTEPS,
+    .relaxes = true,
     .solve = solve,
     .scratch_size = scratch_size,
     .rules = &cm_soft_rules,
