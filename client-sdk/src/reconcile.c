@@ -26,6 +26,7 @@
 #define TOUCHED_MAX   32u   // contacts of the own body
 #define GONE_S        0.5f  // that a body may be there in the mirror alone, or here alone
 #define WAIT_S        0.25f // that a view may wait until the budget can pay for it
+#define BODY_S        1.0f  // that the message of the own body may be late: lost twice, far away
 #define RESTING       0.1f  // of what a body that moves costs
 #define AWAKE         0.1f  // m/s and rad/s
 #define MEMBER_ROUNDS 3u    // views between two looks at who is near
@@ -611,10 +612,9 @@ static void start_anew(cm_predictor *p, carom_body_id own, uint64_t view, uint64
     }
 }
 
-// True if the budget will soon pay for this work; false if it never will.
-static bool worth_waiting(const cm_predictor *p, double cost, uint64_t tick)
+static bool has_waited(const cm_predictor *p, float seconds, uint64_t tick)
 {
-    return cost <= p->most && tick < p->compared + (uint64_t)(WAIT_S * (float)p->mirror->tick_rate);
+    return tick >= p->compared + (uint64_t)(seconds * (float)p->mirror->tick_rate);
 }
 
 void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
@@ -628,7 +628,7 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
     bool here = carom_body_is_valid(p->mirror->world, own) && own.index < p->mirror->slots;
     // The message that brings the body, or the public state of the view, may still come.
     bool half = own.generation != 0 && (!here || (!same && p->mirror->public_tick < view));
-    if (half && p->ready && worth_waiting(p, 0.0, tick)) {
+    if (half && p->ready && !has_waited(p, here ? WAIT_S : BODY_S, tick)) {
         return;
     }
     if (!here) {
@@ -648,7 +648,7 @@ void cm_predictor_reconcile(cm_predictor *p, uint64_t tick)
     bool kept = p->ready && !p->rebuild && same && view <= cm_predictor_tick(p) &&
                 cm_predictor_tick(p) - from <= p->most;
     double cost = (double)(tick - (from < tick ? from : tick));
-    if (kept && cost > p->credit && worth_waiting(p, cost, tick)) {
+    if (kept && cost > p->credit && cost <= p->most && !has_waited(p, WAIT_S, tick)) {
         return; // with the next update, and then perhaps a newer view
     }
     p->news = false;

@@ -55,6 +55,8 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
                                   .rewind_ms = p->def.rewind_ms};
     p->interest_radius = replication.interest_radius;
     p->relay.is_on = replication.relay && !p->def.spectators;
+    bool by_news = (replication.relay || replication.sync_inputs) && !p->def.spectators;
+    p->relay.view_rate = by_news ? p->terms.view_rate : 0;
     p->viewers.spectators = p->def.spectators;
     p->welcomes.spectators = p->def.spectators;
     p->def.budget_kbit = p->def.budget_kbit > 0 ? p->def.budget_kbit : replication.budget_kbit;
@@ -64,7 +66,7 @@ static carom_result build(cm_publisher *p, const cm_room *room, char *error, siz
     bool made = cm_snapshot_init(&p->snapshot, limits.bodies, limits.joints);
     if (made && replication.sync_inputs) {
         p->welcomes.confirmed = true;
-        p->relay.view_rate = p->terms.view_rate;
+        p->relay.is_all = true;
         made = cm_confirmed_stream_init(&p->confirmed, tick_rate);
     } else if (made) {
         cm_snapshot_capture(&p->snapshot, &p->view_config, cm_room_game(room), cm_room_tick(room),
@@ -337,19 +339,13 @@ static void publish_view(cm_publisher *p, const cm_room *room, const cm_roster *
     }
     p->views += out->count;
     v->sent += out->count;
+    if (p->relay.view_rate > 0 && (out->count > 0 || !p->relay.is_all)) {
+        cm_room_relay_went(&p->relay, room, session->player);
+    }
     if (out->count > 0) {
-        if (p->relay.view_rate > 0) {
-            cm_room_relay_went(&p->relay, room, session->player);
-        }
         cm_session_pop_lead(session);
         v->durable = header.has_durable ? p->terms.durable_tick : v->durable;
     }
-}
-
-// Its inputs are: it is to know at once.
-static bool is_late(const cm_session *session)
-{
-    return session->lead != CM_LEAD_UNKNOWN && session->lead < 0;
 }
 
 static bool view_due(const cm_publisher *p, uint64_t tick)
@@ -391,6 +387,17 @@ static void look(cm_publisher *p, const cm_room *room, const cm_roster *roster)
     publish_changes(p, cm_room_world(room), roster);
 }
 
+// The client's view goes: at the rate of views, or by what there is to tell.
+static bool is_due_now(cm_publisher *p, const cm_room *room, const cm_client *client, bool views)
+{
+    if (!cm_client_has_joined(client) || p->relay.view_rate == 0) {
+        return cm_client_has_joined(client) && views;
+    }
+    const cm_session *session = &client->session;
+    bool late = session->lead != CM_LEAD_UNKNOWN && session->lead < 0; // it is to know at once
+    return cm_room_relay_is_due(&p->relay, room, session->player, late);
+}
+
 uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *roster,
                             carom_reason *reason)
 {
@@ -405,7 +412,7 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
         cm_welcomes_send_parts(&p->welcomes, p->def.transport, roster, p->terms.tick_rate);
     cm_room_relay_frame(&p->relay, room);
     uint64_t tick = cm_room_tick(room);
-    bool views = view_due(p, tick), joining = false, joined = false;
+    bool views = view_due(p, tick), joining = false;
     if (p->confirmed.is_on) {
         if (cm_confirmed_stream_ails(roster) && may_welcome(p, room, tick)) {
             cm_confirmed_stream_heal(&p->confirmed, roster, p->def.transport, tick);
@@ -415,22 +422,20 @@ uint64_t cm_publisher_frame(cm_publisher *p, cm_room *room, const cm_roster *ros
             cm_confirmed_stream_send(&p->confirmed, roster, p->def.transport);
         }
     }
+    uint64_t due = 0; // players, a bit each
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         joining = joining || (members[i] != NULL && !cm_client_has_joined(members[i]));
-        joined = joined || cm_client_has_joined(members[i]);
+        due |= (uint64_t)is_due_now(p, room, members[i], views) << i;
     }
-    if (joining || (views && joined)) {
+    if (joining || due != 0) {
         look(p, room, roster);
         failed |= begin_views(p, roster) | send_welcomes(p, room, roster, reason);
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
-        bool on_news = p->confirmed.is_on && !p->def.spectators;
         if (!cm_client_has_joined(members[i]) || p->viewers.of[i].replica == NULL) {
             continue;
         }
-        bool late = is_late(&members[i]->session);
-        bool due = on_news ? cm_room_relay_is_due(&p->relay, room, i, late) : views;
-        if (due) {
+        if ((due >> i & 1) != 0) {
             p->snapshot.tick = tick;
             publish_view(p, room, roster, members[i]);
         } else if (views) { // as at the rate of views: nothing was new
@@ -449,9 +454,10 @@ void cm_publisher_between(cm_publisher *p, const cm_room *room, const cm_roster 
     }
     for (uint32_t i = 0; i < CAROM_PLAYERS_MAX; i++) {
         cm_client *member = roster->members[i];
-        if (cm_client_has_joined(member) && p->viewers.of[i].replica != NULL &&
-            cm_room_relay_is_due(&p->relay, room, i, is_late(&member->session))) {
-            p->snapshot.tick = cm_room_tick(room);
+        if (p->viewers.of[i].replica != NULL && is_due_now(p, room, member, false)) {
+            if (p->snapshot.tick != cm_room_tick(room)) {
+                look(p, room, roster);
+            }
             publish_view(p, room, roster, member);
         }
     }

@@ -50,7 +50,7 @@ uint64_t cm_publisher_settled(const cm_publisher *publisher);
 // sends them away.
 uint64_t cm_publisher_frame(cm_publisher *publisher, cm_room *room, const cm_roster *roster,
                             carom_reason *reason);
-// Between two ticks of the room: with exact sync, what came of players' inputs goes on at once.
+// Between two ticks of the room: what came of players' inputs goes on at once.
 void cm_publisher_between(cm_publisher *publisher, const cm_room *room, const cm_roster *roster);
 // The room's clock has a new rate: it is sent to all clients, and to those welcomed later.
 void cm_publisher_clock(cm_publisher *publisher, uint32_t rate_permille, const cm_roster *roster);

@@ -53,7 +53,7 @@ void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room)
     (void)cm_room_relay_look(relay, room);
     for (uint32_t player = 0; player < CAROM_PLAYERS_MAX && relay->view_rate > 0; player++) {
         cm_relay_turn *turn = &relay->turns[player];
-        uint32_t most = CREDIT_VIEWS * cm_room_tick_rate(room);
+        uint32_t most = (relay->is_all ? 2 * CREDIT_VIEWS : 5) * cm_room_tick_rate(room) / 2;
         turn->waits = turn->waits || made < tick;
         turn->credit += relay->view_rate;
         turn->credit = turn->credit < most ? turn->credit : most;
@@ -64,8 +64,11 @@ bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t pl
 {
     const cm_relay_turn *turn = &relay->turns[player];
     uint64_t rate = cm_room_tick_rate(room), since = cm_room_tick(room) - turn->sent;
-    return turn->credit >= rate &&
-           (turn->waits || late || 2 * since * relay->view_rate >= 5 * rate);
+    bool news = turn->waits || late;
+    if (!relay->is_all) {
+        return 2 * turn->credit >= 3 * rate || (turn->credit >= rate && news);
+    }
+    return turn->credit >= rate && (news || 2 * since * relay->view_rate >= 5 * rate);
 }
 
 void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player)

@@ -4,10 +4,11 @@
 // ticks after that one, and from the earliest on that a rewind has made again since. So nothing is
 // kept for a client but which of its views arrived, and a lost view costs nothing.
 //
-// With exact sync views hold nothing else, so they go when there is news: as soon as another
-// player's input that changed came, between two ticks too, or in the tick of a late one; and again
-// after two and a half intervals until the client has it. On an average no more go than `view_rate`
-// a second.
+// Views go when there is news: as soon as another player's input that changed came, between two
+// ticks too, or in the tick of a late one. On an average no more go than `view_rate` a second. With
+// exact sync they hold nothing else, and go again after two and a half intervals until the client
+// has it. Else they go at their rate, and the next one half an interval before its time at most,
+// for news; so the one after it comes later.
 #ifndef CM_SERVER_REPLICATE_ROOM_RELAY_H
 #define CM_SERVER_REPLICATE_ROOM_RELAY_H
 
@@ -17,7 +18,7 @@
 
 #define CM_RELAY_FRAMES 128u // ticks whose rewinds are remembered
 
-// Of one viewer, with exact sync.
+// Of one viewer.
 typedef struct cm_relay_turn {
     bool waits;      // there is news that no view told
     uint64_t sent;   // tick of the last view
@@ -31,7 +32,8 @@ typedef struct cm_room_relay {
     // without a baseline.
     uint64_t since[CAROM_PLAYERS_MAX][CAROM_PLAYERS_MAX];
     uint64_t left_out;  // players whom a view had no room to tell of, each view
-    uint32_t view_rate; // of exact sync; 0: views go at their rate, whatever is new
+    bool is_all;        // exact sync: a view has nothing else
+    uint32_t view_rate; // 0: views go at their rate, whatever is new
     uint8_t newest[CAROM_PLAYERS_MAX][CAROM_INPUT_MAX]; // the newest input that came, by player
     uint64_t inputs;                                    // of the room, when news was looked for
     cm_relay_turn turns[CAROM_PLAYERS_MAX];
@@ -39,9 +41,10 @@ typedef struct cm_room_relay {
 
 // After each tick of the room.
 void cm_room_relay_frame(cm_room_relay *relay, const cm_room *room);
-// Between two ticks, with exact sync: whether an input came that may be news to somebody.
+// Between two ticks: whether an input came that may be news to somebody.
 bool cm_room_relay_look(cm_room_relay *relay, const cm_room *room);
-// With exact sync, each tick: whether the player's view goes now. And that it went.
+// True where the player's view goes now: its inputs are `late`, there is news of others, or it is
+// its turn. And that it went.
 bool cm_room_relay_is_due(cm_room_relay *relay, const cm_room *room, uint32_t player, bool late);
 void cm_room_relay_went(cm_room_relay *relay, const cm_room *room, uint32_t player);
 // Writes the relay of a player's view of the room's newest tick into its header, where there is

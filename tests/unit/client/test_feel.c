@@ -2,6 +2,7 @@
 // of `carom bench feel`, some seconds each, with the real worker and SDK in virtual time; limits
 // are about twice what is measured, and a tenth of what it was before each was mended.
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "tests/unit/tools/feel/feeling.h"
 
@@ -49,9 +50,13 @@ Test(client_feel, who_does_nothing_is_pushed)
 {
     cm_feel_game game = *cm_feel_game_find("pressing");
     game.play = play_push;
-    cm_feel_figures f = feeling_of(&game, cm_feel_path_find("r60"), 1, 5);
-    cr_expect_lt(f.own_p99_mm, 40.0, "%.1f mm", f.own_p99_mm);
-    cr_expect_gt(f.own_max_mm, 2.0, "there was a push");
+    double most = 0.0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        cm_feel_figures f = feeling_of(&game, cm_feel_path_find("r60"), seed, 5);
+        cr_expect_lt(f.own_p99_mm, 40.0, "%.1f mm", f.own_p99_mm);
+        most = f.own_max_mm > most ? f.own_max_mm : most;
+    }
+    cr_expect_gt(most, 2.0, "there was a push");
 }
 
 // Two who push one ball: each is shown by the inputs that views relay, and so is what both touch.
@@ -102,6 +107,32 @@ Test(client_feel, exact_sync_tells_news_at_once)
     cr_expect_lt(f.others_p99_mm, 1.5 * f.bound_others_mm, "%.1f mm, bound %.1f", f.others_p99_mm,
                  f.bound_others_mm);
     cr_expect_lt(f.kbit_down, 35.0, "%.1f kbit/s", f.kbit_down);
+}
+
+// With state sync too: little is left but the path, at the same rate of views. Eight seeds
+// together: that of one differs by a fifth.
+Test(client_feel, state_tells_news_at_once)
+{
+    cm_config config;
+    cm_config_default(&config);
+    double is = 0.0, bound = 0.0, kbit = 0.0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const cm_feel_options options = {.game = cm_feel_game_find("pushball"),
+                                         .path = cm_feel_path_find("r60"),
+                                         .config = &config,
+                                         .seed = seed,
+                                         .seconds = 20,
+                                         .with_bound = true};
+        cm_feel_figures f;
+        char error[256];
+        cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
+        is += f.others_p99_mm / 8.0;
+        bound += f.bound_others_mm / 8.0;
+        kbit += f.kbit_down / 8.0;
+    }
+    fprintf(stderr, "client_feel: others %.1f mm, bound %.1f, %.1f kbit/s\n", is, bound, kbit);
+    cr_expect_lt(is, 1.2 * bound, "%.1f mm, bound %.1f", is, bound);
+    cr_expect_lt(kbit, 36.5, "%.1f kbit/s", kbit);
 }
 
 // A lead of three quarters of a second: a correction steps all of it again.

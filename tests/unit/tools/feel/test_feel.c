@@ -115,28 +115,36 @@ static void expect_near(double told, double truth, double share, const char *wha
 }
 
 // A real server is judged by what its views tell: within a quarter the same figures, where both can
-// be had (one tick of two is told, with exact sync one of six, and a few blows decide an own p99).
+// be had, of three runs together (one tick of two is told, with exact sync one of six, and a few
+// blows decide an own p99).
 Test(feel, views_tell_the_truth)
 {
     cm_config config;
     cm_config_default(&config);
     for (uint32_t i = 0; i < 2; i++) {
-        cm_feel_figures truth, told;
-        char error[256];
-        cm_feel_options options = {.config = &config,
-                                   .game = cm_feel_game_find("pushball"),
-                                   .path = cm_feel_path_find("r200"),
-                                   .seed = 1,
-                                   .seconds = 20,
-                                   .sync_inputs = i == 1};
-        cr_assert_eq(cm_feel_measure(&options, &truth, error, sizeof error), CAROM_OK, "%s", error);
-        options.by_views = true;
-        cr_assert_eq(cm_feel_measure(&options, &told, error, sizeof error), CAROM_OK, "%s", error);
-        if (!options.sync_inputs) {
-            expect_near(told.own_p99_mm, truth.own_p99_mm, 0.25, "own");
+        double own[2] = {0}, others[2] = {0}, shared[2] = {0}; // the truth; what is told
+        uint64_t corrections[2] = {0};
+        for (uint32_t run = 0; run < 6; run++) {
+            char error[256];
+            const cm_feel_options options = {.config = &config,
+                                             .game = cm_feel_game_find("pushball"),
+                                             .path = cm_feel_path_find("r200"),
+                                             .seed = 1 + run / 2,
+                                             .seconds = 20,
+                                             .by_views = run % 2 == 1,
+                                             .sync_inputs = i == 1};
+            cm_feel_figures f;
+            cr_assert_eq(cm_feel_measure(&options, &f, error, sizeof error), CAROM_OK, "%s", error);
+            own[run % 2] += f.own_p99_mm / 3.0;
+            others[run % 2] += f.others_p99_mm / 3.0;
+            shared[run % 2] += f.shared_p99_mm / 3.0;
+            corrections[run % 2] += f.reconciles;
         }
-        expect_near(told.others_p99_mm, truth.others_p99_mm, 0.25, "others");
-        expect_near(told.shared_p99_mm, truth.shared_p99_mm, 0.25, "shared");
-        cr_expect_eq(told.reconciles, truth.reconciles, "the same run");
+        if (i == 0) {
+            expect_near(own[1], own[0], 0.25, "own");
+        }
+        expect_near(others[1], others[0], 0.25, "others");
+        expect_near(shared[1], shared[0], 0.25, "shared");
+        cr_expect_eq(corrections[1], corrections[0], "the same runs");
     }
 }
