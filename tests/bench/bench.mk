@@ -5,6 +5,18 @@
 check-instructions: $(OUT)/carom | have-check
 	tests/bench/instructions.sh $(OUT)/carom
 
+# Overlaps and speeds of piles, over five seeds, against tests/bench/spread.txt.
+SPREAD_FEW := B_pile1000 C_mixed1000 E_pile5000 hulls_in_a_pit jenga
+$(OUT)/spread: $(OUT)/tests/bench/spread.o $(TESTED_OBJS)
+	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
+
+.PHONY: check-spread check-piles
+check-spread: $(OUT)/spread
+	$(OUT)/spread tests/bench/spread.txt $(SPREAD_FEW)
+
+check-piles: $(OUT)/spread
+	$(OUT)/spread tests/bench/spread.txt pile_20000
+
 # Rooms beside each other: what each costs among many, and whether this machine keeps their ticks.
 $(OUT)/rooms: $(OUT)/tests/bench/rooms.o $(TESTED_OBJS)
 	$(call say,LINK,$@)$(LINK) $^ $(SERVER_LIBS) -lm -o $@
