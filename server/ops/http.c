@@ -14,9 +14,10 @@
 
 #include "shared/transport/socket_address.h"
 
-#define EVENTS       64u   // taken from epoll in a turn
-#define LINGER_BYTES 4096u // thrown away in a turn
-#define HEAD_BYTES   768u  // of a refusal, with its text
+#define EVENTS        64u   // taken from epoll in a turn
+#define LINGER_BYTES  4096u // thrown away in a turn
+#define HEAD_BYTES    768u  // of a refusal, with its text
+#define REFUSAL_BYTES 192u  // of that
 // A connection that gave its place away is closed by the library at the end of the turn.
 #define PLACES (CM_HTTP_CONNECTIONS_MAX + CM_HTTP_TURN_ACCEPTS)
 // A browser takes from here alone what a page of ours needs, whatever got into it.
@@ -42,21 +43,25 @@ typedef struct connection {
     uint64_t since_us; // of the state
     bool hung_up;      // the other end sends no more
     cm_http_request request;
+    uint64_t number, network; // as in cm_http_asker
+    char body[CM_HTTP_BODY_MAX + 1];
     struct MHD_Connection *library; // NULL before GIVEN
     uint32_t status;                // of the answer
     const char *type;
     const char *cache; // as in cm_http_answer
     char etag[CM_HTTP_ETAG_MAX];
-    cm_page *page;          // NULL: there is none yet
-    uint64_t first, length; // what of it is sent
+    const char *allow, *origin; // likewise
+    cm_page *page;              // NULL: there is none yet
+    uint64_t first, length;     // what of it is sent
 } connection;
 
 struct cm_http {
     cm_http_def def;
     int listener, events;
     uint64_t now_us;
-    uint32_t first; // connection whose turn comes first
-    uint32_t pages; // left of this turn
+    uint32_t first;    // connection whose turn comes first
+    uint32_t pages;    // left of this turn
+    uint64_t requests; // that were good, ever
     struct MHD_Daemon *daemon;
     connection *giving; // whose socket the library is being given
     cm_http_stats stats;
@@ -97,34 +102,64 @@ static void end(cm_http *http, connection *c)
 
 // Answers --------------------------------------------------------------------------------------
 
-static size_t put_refusal(char *bytes, size_t size, cm_http_refusal refusal, bool with_text)
+// The text of a refusal, by an API in JSON.
+static void write_refusal(cm_http_refusal refusal, bool is_api, char text[REFUSAL_BYTES])
+{
+    char name[32];
+    const char *said = cm_http_refusal_text(refusal);
+    snprintf(name, sizeof name, "%s", cm_http_refusal_name(refusal));
+    for (char *c = name; *c != '\0'; c++) {
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 32) : *c;
+    }
+    if (is_api) {
+        snprintf(text, REFUSAL_BYTES, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}\n", name,
+                 said);
+    } else {
+        snprintf(text, REFUSAL_BYTES, "%s\n", said);
+    }
+}
+
+static const char *type_of_refusal(bool is_api)
+{
+    return is_api ? "application/json" : "text/plain; charset=utf-8";
+}
+
+static size_t put_refusal(char *bytes, size_t size, cm_http_refusal refusal,
+                          const cm_http_request *request)
 {
     static const char *const names[] = {[400] = "Bad Request",
                                         [404] = "Not Found",
                                         [405] = "Method Not Allowed",
                                         [408] = "Request Timeout",
+                                        [411] = "Length Required",
                                         [413] = "Content Too Large",
                                         [414] = "URI Too Long",
                                         [503] = "Service Unavailable",
                                         [431] = "Request Header Fields Too Large",
                                         [505] = "HTTP Version Not Supported"};
+    char text[REFUSAL_BYTES], allow[64] = "";
     uint32_t status = cm_http_refusal_status(refusal);
-    const char *text = cm_http_refusal_text(refusal);
+    write_refusal(refusal, request->is_api, text);
+    if (status == 405) {
+        snprintf(allow, sizeof allow, "Allow: %s\r\n",
+                 request->is_api ? CM_HTTP_API_METHODS : "GET, HEAD");
+    }
     return (size_t)snprintf(bytes, size,
-                            "HTTP/1.1 %u %s\r\n%sContent-Type: text/plain; charset=utf-8\r\n"
+                            "HTTP/1.1 %u %s\r\n%sContent-Type: %s\r\n"
                             "Content-Length: %zu\r\nCache-Control: no-store\r\n"
-                            "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n%s%s",
-                            (unsigned)status, names[status],
-                            status == 405 ? "Allow: GET, HEAD\r\n" : "", strlen(text) + 1,
-                            with_text ? text : "", with_text ? "\n" : "");
+                            "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n%s",
+                            (unsigned)status, names[status], allow,
+                            type_of_refusal(request->is_api), strlen(text),
+                            request->is_head ? "" : text);
 }
 
 // Sends a refusal on a connection that the library does not have. It is small enough for the kernel
 // to take it whole.
-static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal, bool with_text)
+static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal,
+                         const cm_http_request *request)
 {
     char bytes[HEAD_BYTES];
-    size_t size = put_refusal(bytes, sizeof bytes, refusal, with_text);
+    size_t size = put_refusal(bytes, sizeof bytes, refusal, request);
     ssize_t sent = send(descriptor, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     http->stats.sent_bytes += sent > 0 ? (size_t)sent : 0;
     http->stats.refused[refusal]++;
@@ -133,9 +168,9 @@ static void send_refusal(cm_http *http, int descriptor, cm_http_refusal refusal,
 // Unread bytes at the close would make the kernel discard the answer, so they are read first.
 static void refuse(cm_http *http, connection *c, cm_http_refusal refusal)
 {
-    char bytes[CM_HTTP_HEAD_MAX];
+    char bytes[CM_HTTP_BYTES_MAX];
     (void)!recv(c->descriptor, bytes, sizeof bytes, 0); // those that were looked at
-    send_refusal(http, c->descriptor, refusal, !c->request.is_head);
+    send_refusal(http, c->descriptor, refusal, &c->request);
     (void)shutdown(c->descriptor, SHUT_WR);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     (void)epoll_ctl(http->events, EPOLL_CTL_MOD, c->descriptor, &event);
@@ -164,6 +199,8 @@ static void set_answer(connection *c, const cm_http_answer *answer)
     c->type = answer->type;
     c->page = answer->page;
     c->cache = answer->cache;
+    c->allow = answer->allow;
+    c->origin = answer->origin;
     memcpy(c->etag, answer->etag, sizeof c->etag);
     c->first = 0;
     c->length = c->page->size;
@@ -175,12 +212,13 @@ static void set_answer(connection *c, const cm_http_answer *answer)
 // As an answer of the library. Without memory for its text: none yet.
 static void set_refusal(cm_http *http, connection *c, cm_http_refusal refusal)
 {
+    char text[REFUSAL_BYTES];
     cm_http_answer answer = {.status = cm_http_refusal_status(refusal),
-                             .type = "text/plain; charset=utf-8",
+                             .type = type_of_refusal(c->request.is_api),
                              .page = cm_page_create()};
     if (answer.page != NULL) {
-        cm_page_text(answer.page, cm_http_refusal_text(refusal));
-        cm_page_text(answer.page, "\n");
+        write_refusal(refusal, c->request.is_api, text);
+        cm_page_text(answer.page, text);
         http->stats.refused[refusal]++;
         set_answer(c, &answer);
     }
@@ -189,11 +227,12 @@ static void set_refusal(cm_http *http, connection *c, cm_http_refusal refusal)
 // The page, if it is made and this turn makes one more.
 static void look_for_page(cm_http *http, connection *c)
 {
-    cm_http_answer found = {.status = 200};
+    cm_http_answer found = {.status = 200, .refusal = CM_HTTP_GOOD};
+    const cm_http_asker asker = {c->number, c->network, c->body};
     if (http->pages == 0) {
         return;
     }
-    switch (http->def.get(http->def.user, &c->request, &found)) {
+    switch (http->def.get(http->def.user, &c->request, &asker, &found)) {
     case CM_HTTP_NOT_THERE:
         http->pages--;
         set_refusal(http, c, CM_HTTP_PATH);
@@ -204,6 +243,9 @@ static void look_for_page(cm_http *http, connection *c)
         http->pages--;
         http->stats.answered++;
         http->stats.failed += found.status >= 500;
+        if (found.refusal < CM_HTTP_REFUSAL_COUNT) {
+            http->stats.refused[found.refusal]++;
+        }
         set_answer(c, &found);
         break;
     }
@@ -258,7 +300,14 @@ static enum MHD_Result put_headers(struct MHD_Response *response, const connecti
         {MHD_HTTP_HEADER_CONNECTION, "close"},
         {MHD_HTTP_HEADER_ETAG, tagged ? c->etag : NULL},
         {MHD_HTTP_HEADER_ACCEPT_RANGES, tagged ? "bytes" : NULL},
-        {MHD_HTTP_HEADER_CONTENT_RANGE, range[0] != '\0' ? range : NULL}};
+        {MHD_HTTP_HEADER_CONTENT_RANGE, range[0] != '\0' ? range : NULL},
+        {MHD_HTTP_HEADER_ALLOW, c->allow},
+        {MHD_HTTP_HEADER_WWW_AUTHENTICATE, c->status == 401 ? "Bearer" : NULL},
+        {MHD_HTTP_HEADER_VARY, c->request.is_api ? "Origin" : NULL},
+        {"Access-Control-Allow-Origin", c->origin},
+        {"Access-Control-Allow-Methods", c->origin != NULL ? c->allow : NULL},
+        {"Access-Control-Allow-Headers",
+         c->origin != NULL && c->allow != NULL ? "Authorization, Content-Type" : NULL}};
     enum MHD_Result good = MHD_YES;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0] && good == MHD_YES; i++) {
         good = headers[i][1] == NULL
@@ -282,8 +331,8 @@ static enum MHD_Result begin_writing(cm_http *http, connection *c)
     return good;
 }
 
-// Called at the end of the head, once more since no body comes, and again when it is resumed.
-// MHD_NO closes the connection.
+// Called at the end of the head, for parts of a body, which was looked at already, once more behind
+// that, and again when it is resumed. MHD_NO closes the connection.
 static enum MHD_Result on_request(void *user, struct MHD_Connection *library, const char *url,
                                   const char *method, const char *version, const char *body,
                                   size_t *body_size, void **again)
@@ -291,9 +340,10 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *library, co
     cm_http *http = user;
     connection *c =
         MHD_get_connection_info(library, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    (void)url, (void)method, (void)version, (void)body, (void)body_size;
-    if (*again == NULL) {
+    (void)url, (void)method, (void)version, (void)body;
+    if (*again == NULL || *body_size > 0) {
         *again = c;
+        *body_size = 0;
         return MHD_YES;
     }
     if (c->state == GIVEN) {
@@ -449,7 +499,7 @@ static bool make_place(cm_http *http)
         return true;
     }
     if (oldest->state == READING) {
-        send_refusal(http, oldest->descriptor, CM_HTTP_SLOW, true);
+        send_refusal(http, oldest->descriptor, CM_HTTP_SLOW, &oldest->request);
     }
     drop(http, oldest);
     return true;
@@ -479,7 +529,7 @@ static bool accept_some(cm_http *http)
         // The head is peeked at and its bytes stay in the socket, so the event is edge-triggered.
         struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = c};
         if (c == NULL || epoll_ctl(http->events, EPOLL_CTL_ADD, descriptor, &event) != 0) {
-            send_refusal(http, descriptor, CM_HTTP_BUSY, true);
+            send_refusal(http, descriptor, CM_HTTP_BUSY, &(cm_http_request){0});
             close(descriptor);
             continue;
         }
@@ -512,6 +562,10 @@ static void give(cm_http *http, connection *c)
     struct sockaddr_storage at = {.ss_family = AF_INET};
     socklen_t size = sizeof at;
     (void)getpeername(c->descriptor, (struct sockaddr *)&at, &size);
+    cm_address peer = {.port = 0};
+    (void)cm_socket_address_read(&at, &peer);
+    c->network = cm_address_network(peer.ip);
+    c->number = ++http->requests;
     (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
     enter(http, c, GIVEN);
     http->giving = c;
@@ -526,7 +580,7 @@ static void give(cm_http *http, connection *c)
 
 static void read_some(cm_http *http, connection *c)
 {
-    char bytes[CM_HTTP_HEAD_MAX];
+    char bytes[CM_HTTP_BYTES_MAX];
     ssize_t got = recv(c->descriptor, bytes, sizeof bytes, MSG_PEEK);
     if (is_over(got)) {
         drop(http, c);
@@ -535,6 +589,8 @@ static void read_some(cm_http *http, connection *c)
     cm_http_refusal found =
         got > 0 ? cm_http_head_read(bytes, (size_t)got, &c->request) : CM_HTTP_MORE;
     if (found == CM_HTTP_GOOD) {
+        memcpy(c->body, bytes + c->request.body_at, c->request.body_size);
+        c->body[c->request.body_size] = '\0';
         give(http, c);
     } else if (found != CM_HTTP_MORE) {
         refuse(http, c, found);

@@ -48,11 +48,22 @@ typedef struct cm_http_answer {
     // and "": none may.
     const char *cache;
     char etag[CM_HTTP_ETAG_MAX];
+    const char *allow;       // methods, for Allow; NULL: it is left out
+    const char *origin;      // that may read it (CORS), of a text that stays; NULL: none
+    cm_http_refusal refusal; // counts as one of these; CM_HTTP_GOOD: as none
 } cm_http_answer;
+
+// The party that asks, and the body.
+typedef struct cm_http_asker {
+    uint64_t number;  // of the request: no other of the process has it
+    uint64_t network; // cm_address_network
+    const char *body; // of request->body_size bytes, with a NUL behind
+} cm_http_asker;
 
 typedef struct cm_http_def {
     cm_address address; // port 0: any free one
-    cm_http_found (*get)(void *user, const cm_http_request *request, cm_http_answer *answer);
+    cm_http_found (*get)(void *user, const cm_http_request *request, const cm_http_asker *asker,
+                         cm_http_answer *answer);
     void *user;
 } cm_http_def;
 

@@ -14,6 +14,13 @@ uint32_t cm_http_refusal_status(cm_http_refusal refusal)
     return refusal < CM_HTTP_REFUSAL_COUNT ? statuses[refusal] : 0;
 }
 
+const char *cm_http_refusal_name(cm_http_refusal refusal)
+{
+#define NAME(name, status, text) #name,
+    static const char *const names[] = {CM_HTTP_REFUSALS(NAME)};
+    return refusal < CM_HTTP_REFUSAL_COUNT ? names[refusal] : "";
+}
+
 const char *cm_http_refusal_text(cm_http_refusal refusal)
 {
 #define TEXT(name, status, text) text,
@@ -63,6 +70,30 @@ static cm_http_refusal read_version(const char *text, size_t size)
     return text[5] == '1' && text[7] <= '1' ? CM_HTTP_GOOD : CM_HTTP_VERSION;
 }
 
+static void take_text(char *to, size_t most, const char *text, size_t size)
+{
+    size = size < most ? size : most;
+    memcpy(to, text, size);
+    to[size] = '\0';
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+// False: none that is answered there.
+static bool take_method(const char *text, size_t length, cm_http_request *request)
+{
+    static const char *const names[] = {
+        [CM_HTTP_POST] = "POST", [CM_HTTP_DELETE] = "DELETE", [CM_HTTP_OPTIONS] = "OPTIONS"};
+    request->method = CM_HTTP_GET;
+    for (uint32_t i = CM_HTTP_POST; request->is_api && i <= CM_HTTP_OPTIONS; i++) {
+        request->method = is_word(text, length, names[i]) ? (cm_http_method)i : request->method;
+    }
+    return request->method != CM_HTTP_GET || request->is_head || is_word(text, length, "GET");
+}
+
 // METHOD target HTTP/1.x; `old`: of HTTP/1.0.
 static cm_http_refusal read_request_line(const char *text, size_t size, cm_http_request *request,
                                          bool *old)
@@ -80,8 +111,10 @@ static cm_http_refusal read_request_line(const char *text, size_t size, cm_http_
     if (version != CM_HTTP_GOOD) {
         return version;
     }
-    request->is_head = method == 4 && memcmp(text, "HEAD", 4) == 0;
-    if (!request->is_head && !(method == 3 && memcmp(text, "GET", 3) == 0)) {
+    request->is_api =
+        end - at >= strlen(CM_HTTP_API) && memcmp(text + at, CM_HTTP_API, strlen(CM_HTTP_API)) == 0;
+    request->is_head = is_word(text, method, "HEAD");
+    if (!take_method(text, method, request)) {
         return CM_HTTP_METHOD;
     }
     if (end - at > CM_HTTP_TARGET_MAX) {
@@ -90,8 +123,10 @@ static cm_http_refusal read_request_line(const char *text, size_t size, cm_http_
     *old = text[size - 1] == '0';
     const char *query = memchr(text + at, '?', end - at);
     size_t length = query != NULL ? (size_t)(query - text) - at : end - at;
-    memcpy(request->path, text + at, length);
-    request->path[length] = '\0';
+    take_text(request->path, CM_HTTP_TARGET_MAX, text + at, length);
+    if (query != NULL) {
+        take_text(request->query, CM_HTTP_TARGET_MAX, query + 1, end - at - length - 1);
+    }
     return CM_HTTP_GOOD;
 }
 
@@ -118,7 +153,8 @@ static bool is_own_name(const char *host, size_t size)
 // Of the headers that say where a message ends, and of Host.
 typedef struct counts {
     uint32_t hosts, lengths, codings;
-    bool has_body;
+    bool has_body; // or asks whether it may come
+    uint64_t length;
 } counts;
 
 // RFC 9110, 8.6: digits and nothing else.
@@ -177,11 +213,39 @@ bool cm_http_range(const cm_http_request *request, uint64_t size, uint64_t *firs
     return *first < size;
 }
 
-static void take_text(char *to, size_t most, const char *text, size_t size)
+// A text that says who asks; one that is too long is nobody's.
+static void take_who(char *to, const char *text, size_t size)
 {
-    size = size < most ? size : most;
-    memcpy(to, text, size);
-    to[size] = '\0';
+    take_text(to, CM_HTTP_WHO_MAX, size <= CM_HTTP_WHO_MAX ? text : "?",
+              size <= CM_HTTP_WHO_MAX ? size : 1);
+}
+
+// application/json, with parameters or without.
+static bool is_json(const char *text, size_t size)
+{
+    size_t end = 0;
+    while (end < size && text[end] != ';' && text[end] != ' ') {
+        end++;
+    }
+    return is_named(text, end, "application/json");
+}
+
+// Headers of which there is one, or none. False: another one.
+static bool read_who(const char *line, size_t name, const char *text, size_t size,
+                     cm_http_request *request)
+{
+    char *to = is_named(line, name, "Authorization") ? request->authorization
+               : is_named(line, name, "Origin")      ? request->origin
+                                                     : NULL;
+    if (to != NULL) {
+        bool first = to[0] == '\0';
+        take_who(to, size > 0 ? text : "?", size > 0 ? size : 1);
+        return first;
+    }
+    if (is_named(line, name, "Content-Type")) {
+        request->is_json = is_json(text, size);
+    }
+    return true;
 }
 
 static cm_http_refusal read_header(const char *line, size_t size, cm_http_request *request,
@@ -199,6 +263,7 @@ static cm_http_refusal read_header(const char *line, size_t size, cm_http_reques
     }
     if (is_named(line, name, "Host")) {
         request->by_own_name = is_own_name(line + at, size - at);
+        take_who(request->host, line + at, size - at);
         return ++seen->hosts == 1 ? CM_HTTP_GOOD : CM_HTTP_HOST;
     }
     if (is_named(line, name, "Range")) {
@@ -212,28 +277,40 @@ static cm_http_refusal read_header(const char *line, size_t size, cm_http_reques
         seen->codings++;
         seen->has_body = true;
     } else if (is_named(line, name, "Expect")) {
-        seen->has_body = true; // it asks whether its body may come
+        seen->has_body = true;
     } else if (is_named(line, name, "Content-Length")) {
+        size_t digits = at;
         seen->lengths++;
-        seen->has_body = seen->has_body || !is_named(line + at, size - at, "0");
+        seen->length = take_number(line, size, &digits);
+        // More digits than a number has, or needs.
+        seen->has_body = seen->has_body || digits < size || (size - at > 1 && line[at] == '0');
         return is_number(line + at, size - at) ? CM_HTTP_GOOD : CM_HTTP_MALFORMED;
     }
-    return CM_HTTP_GOOD;
+    return read_who(line, name, line + at, size - at, request) ? CM_HTTP_GOOD : CM_HTTP_MALFORMED;
 }
 
 // Two programs that see two ends of one message are how requests are smuggled (RFC 9112, 11.2).
-static cm_http_refusal judge(const counts *seen, bool old, bool more_bytes)
+static cm_http_refusal judge(const counts *seen, bool old, size_t more_bytes,
+                             cm_http_request *request)
 {
+    bool posts = request->method == CM_HTTP_POST;
     if (seen->lengths + seen->codings > 1) {
         return CM_HTTP_MALFORMED;
     }
-    if (seen->has_body) {
+    if (seen->has_body || seen->length > (posts ? CM_HTTP_BODY_MAX : 0)) {
         return CM_HTTP_BODY;
     }
-    if (more_bytes) {
+    if (posts && seen->lengths == 0) {
+        return CM_HTTP_LENGTH;
+    }
+    if (more_bytes > seen->length) {
         return CM_HTTP_PIPELINED;
     }
-    return seen->hosts == 0 && !old ? CM_HTTP_HOST : CM_HTTP_GOOD;
+    request->body_size = (size_t)seen->length;
+    if (seen->hosts == 0 && !old) {
+        return CM_HTTP_HOST;
+    }
+    return more_bytes < seen->length ? CM_HTTP_MORE : CM_HTTP_GOOD;
 }
 
 cm_http_refusal cm_http_head_read(const char *bytes, size_t size, cm_http_request *request)
@@ -254,8 +331,12 @@ cm_http_refusal cm_http_head_read(const char *bytes, size_t size, cm_http_reques
             return long_target ? CM_HTTP_TARGET : full ? CM_HTTP_HEAD : CM_HTTP_MORE;
         }
         at += length + 2;
+        if (at > CM_HTTP_HEAD_MAX) {
+            return CM_HTTP_HEAD;
+        }
         if (length == 0 && lines > 0) {
-            return judge(&seen, old, at < size);
+            request->body_at = at;
+            return judge(&seen, old, size - at, request);
         }
         cm_http_refusal found = lines == 0 ? read_request_line(line, length, request, &old)
                                            : read_header(line, length, request, &seen);

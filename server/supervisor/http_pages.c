@@ -413,8 +413,10 @@ static cm_http_found get_stream(cm_http_pages *h, const cm_http_request *request
 
 // The whole ------------------------------------------------------------------------------------
 
-static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
+static cm_http_found get(void *user, const cm_http_request *request, const cm_http_asker *asker,
+                         cm_http_answer *answer)
 {
+    (void)asker;
     static const struct {
         const char *path;
         cm_http_found (*get)(cm_http_pages *h, const cm_http_request *request,

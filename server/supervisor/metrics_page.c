@@ -42,14 +42,12 @@ static void put_build(cm_page *page, const cm_metrics_server *server)
 
 static void put_http_refused(cm_page *page, const cm_metrics_server *server)
 {
-#define NAME(name, status, text) #name,
-    static const char *const names[] = {CM_HTTP_REFUSALS(NAME)};
-#undef NAME
     char reason[CM_LABEL_MAX];
     cm_prometheus_family(page, "carom_http_refused_total", CM_METRIC_COUNTER,
                          "Requests and connections of HTTP that were refused.");
     for (uint32_t i = 0; i < CM_HTTP_REFUSAL_COUNT; i++) {
-        const cm_label labels[CM_LABELS_MAX] = {{"reason", cm_prometheus_lower(names[i], reason)}};
+        const cm_label labels[CM_LABELS_MAX] = {
+            {"reason", cm_prometheus_lower(cm_http_refusal_name((cm_http_refusal)i), reason)}};
         cm_prometheus_sample(page, "carom_http_refused_total", "", labels, CM_METRIC_ONE,
                              server->http_refused[i]);
     }

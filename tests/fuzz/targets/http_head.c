@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0 || size > CM_HTTP_HEAD_MAX) {
+    if (size == 0 || size > CM_HTTP_BYTES_MAX) {
         return 0;
     }
     cm_http_request request;
@@ -20,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CM_ASSERT(whole <= CM_HTTP_MORE);
     CM_ASSERT(strlen(request.path) <= CM_HTTP_TARGET_MAX);
     CM_ASSERT(whole != CM_HTTP_GOOD || size >= 18);
+    CM_ASSERT(whole != CM_HTTP_GOOD || request.body_at + request.body_size == size);
+    CM_ASSERT(request.body_size <= CM_HTTP_BODY_MAX);
     // What is good as a whole was never refused before.
     cm_http_refusal half = cm_http_head_read(bytes, size / 2, &request);
     CM_ASSERT(whole != CM_HTTP_GOOD || half == CM_HTTP_MORE);

@@ -24,10 +24,19 @@ typedef struct site {
     cm_page *shared; // given to everybody; NULL: one is made for each
 } site;
 
-static cm_http_found get(void *user, const cm_http_request *request, cm_http_answer *answer)
+static cm_http_found get(void *user, const cm_http_request *request, const cm_http_asker *asker,
+                         cm_http_answer *answer)
 {
     site *s = user;
     s->asked++;
+    if (strcmp(request->path, CM_HTTP_API "echo") == 0) {
+        cr_expect_eq(strlen(asker->body), request->body_size);
+        cr_expect_neq(asker->network, 0);
+        *answer = (cm_http_answer){201, "text/plain", cm_page_create(), .allow = "POST",
+                                   .refusal = CM_HTTP_GOOD};
+        cm_page_text(answer->page, asker->body);
+        return CM_HTTP_ANSWERED;
+    }
     if (strcmp(request->path, "/page") != 0) {
         return CM_HTTP_NOT_THERE;
     }
@@ -287,6 +296,44 @@ Test(http, an_answer_that_nobody_reads_ends)
     cr_expect_eq(stats_of(&s).refused[CM_HTTP_UNREAD], 1);
     cr_expect_eq(stats_of(&s).connections, 0);
     close(end);
+    cm_http_destroy(s.http);
+}
+
+// Goal: the library reads a body's end where it was checked; refusals of an API are JSON. Method: a
+// body that comes at once, and byte by byte; the longest.
+Test(http, an_api_gets_bodies)
+{
+    site s;
+    static char text[2 * CM_HTTP_BYTES_MAX], head[2 * CM_HTTP_BYTES_MAX];
+    open_site(&s);
+    for (size_t length = 0; length <= 5120; length = length == 0 ? 5 : 4 * length) {
+        size_t body = length == 5120 ? CM_HTTP_BODY_MAX : length;
+        int size =
+            snprintf(head, sizeof head,
+                     "POST /api/v1/echo HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n\r\n", body);
+        memset(head + size, 'b', body);
+        head[(size_t)size + body] = '\0';
+        read_all(&s, ask(&s, head), text, sizeof text);
+        cr_expect_eq(status_of(text), 201, "%s", text);
+        cr_expect_not_null(strstr(text, "\r\nAllow: POST\r\n"));
+        cr_expect_str_eq(body_of(text), head + size);
+        int slow = connect_to(&s);
+        for (const char *at = head; *at != '\0' && body < 100; at++) {
+            cr_assert_eq(send(slow, at, 1, MSG_NOSIGNAL), 1);
+            turn(&s);
+        }
+        if (body < 100) {
+            read_all(&s, slow, text, sizeof text);
+            cr_expect_str_eq(body_of(text), head + size);
+        }
+    }
+    read_all(&s, ask(&s, "PUT /api/v1/echo HTTP/1.1\r\n\r\n"), text, sizeof text);
+    cr_expect_eq(status_of(text), 405);
+    cr_expect_not_null(strstr(text, "\r\nAllow: " CM_HTTP_API_METHODS "\r\n"), "%s", text);
+    cr_expect_eq(strncmp(body_of(text), "{\"error\":{\"code\":\"method\",", 26), 0, "%s", text);
+    read_all(&s, ask(&s, "DELETE /api/v1/none HTTP/1.1\r\nHost: a\r\n\r\n"), text, sizeof text);
+    cr_expect_eq(status_of(text), 404);
+    cr_expect_not_null(strstr(text, "\r\nContent-Type: application/json\r\n"), "%s", text);
     cm_http_destroy(s.http);
 }
 

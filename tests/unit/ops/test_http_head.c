@@ -94,6 +94,73 @@ Test(http_head, ranges)
     cr_expect_not(cm_http_range(&request, 0, &first, &length), "of nothing");
 }
 
+// Goal: an API's request is its head and a body of a length; two ends of one message are none.
+// Method: a table, each row cut at every byte.
+Test(http_head, bodies_and_methods_of_an_api)
+{
+#define POST "POST /api/v1/rooms?a=b HTTP/1.1\r\n" H
+    static const struct {
+        const char *text;
+        cm_http_refusal found;
+        cm_http_method method;
+        const char *body;
+    } rows[] = {
+        {POST "Content-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}",
+         CM_HTTP_GOOD, CM_HTTP_POST, "{}"},
+        {POST "Content-Type: APPLICATION/json\r\nContent-Length: 0\r\n\r\n", CM_HTTP_GOOD,
+         CM_HTTP_POST, ""},
+        {"DELETE /api/v1/rooms/a HTTP/1.1\r\n" H "Content-Type: application/json\r\n\r\n",
+         CM_HTTP_GOOD, CM_HTTP_DELETE, ""},
+        {"OPTIONS /api/v1/rooms HTTP/1.1\r\n" H "Content-Type: application/json\r\n\r\n",
+         CM_HTTP_GOOD, CM_HTTP_OPTIONS, ""},
+        {POST "\r\n", CM_HTTP_LENGTH, 0, NULL},
+        {POST "Content-Length: 2\r\n\r\n{}GET / HTTP/1.1", CM_HTTP_PIPELINED, 0, NULL},
+        {POST "Content-Length: 4097\r\n\r\n", CM_HTTP_BODY, 0, NULL},
+        {POST "Content-Length: 99999999999999999999\r\n\r\n", CM_HTTP_BODY, 0, NULL},
+        {POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", CM_HTTP_MALFORMED, 0, NULL},
+        {POST "Content-Length: 2, 2\r\n\r\n{}", CM_HTTP_MALFORMED, 0, NULL},
+        {POST "Content-Length: +2\r\n\r\n{}", CM_HTTP_MALFORMED, 0, NULL},
+        {POST "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n", CM_HTTP_MALFORMED, 0,
+         NULL},
+        {POST "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", CM_HTTP_BODY, 0, NULL},
+        {POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n", CM_HTTP_BODY, 0, NULL},
+        {POST "Authorization: a\r\nAuthorization: a\r\n", CM_HTTP_MALFORMED, 0, NULL},
+        {POST "Origin: a\r\nOrigin: b\r\n", CM_HTTP_MALFORMED, 0, NULL},
+        {"POST /api/v1/rooms HTTP/1.1\r\nContent-Length: 1\r\n\r\n", CM_HTTP_HOST, 0, NULL},
+        {"GET /api/v1/rooms HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}", CM_HTTP_BODY, 0, NULL},
+        {"DELETE /api/v1/rooms/a HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}", CM_HTTP_BODY, 0,
+         NULL},
+        {"PUT /api/v1/rooms HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD, 0, NULL},
+        {"post /api/v1/rooms HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD, 0, NULL},
+        {"POST /api/v1 HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD, 0, NULL},
+        {"POST /x/api/v1/rooms HTTP/1.1\r\n" H "\r\n", CM_HTTP_METHOD, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cm_http_request request;
+        cr_expect_eq(read_text(rows[i].text, &request), rows[i].found, "%s", rows[i].text);
+        if (rows[i].body != NULL) {
+            cr_expect_eq(request.method, rows[i].method, "%s", rows[i].text);
+            cr_expect_str_eq(rows[i].text + request.body_at, rows[i].body);
+            cr_expect_eq(request.body_size, strlen(rows[i].body));
+            cr_expect(request.is_json && request.is_api);
+        }
+        for (size_t size = 0; rows[i].body != NULL && size < strlen(rows[i].text); size++) {
+            cr_expect_eq(cm_http_head_read(rows[i].text, size, &request), CM_HTTP_MORE,
+                         "%zu bytes of %s", size, rows[i].text);
+        }
+    }
+    cm_http_request request;
+    cr_assert_eq(read_text(POST "Authorization: Bearer a\r\nOrigin: http://a\r\n"
+                                "Content-Length: 0\r\n\r\n",
+                           &request),
+                 CM_HTTP_GOOD);
+    cr_expect_str_eq(request.query, "a=b");
+    cr_expect_str_eq(request.authorization, "Bearer a");
+    cr_expect_str_eq(request.origin, "http://a");
+    cr_expect_str_eq(request.host, "a");
+    cr_expect_not(request.is_json);
+}
+
 Test(http_head, what_is_refused)
 {
     static const struct {
@@ -169,7 +236,8 @@ Test(http_head, what_is_refused)
         seen[rows[i].refusal] = true;
     }
     for (uint32_t i = 0; i <= CM_HTTP_VERSION; i++) {
-        bool elsewhere = i == CM_HTTP_PATH || i == CM_HTTP_SLOW || i == CM_HTTP_HEAD;
+        bool elsewhere = i == CM_HTTP_PATH || i == CM_HTTP_SLOW || i == CM_HTTP_HEAD ||
+                         i == CM_HTTP_LENGTH; // bodies_and_methods_of_an_api
         cr_expect(seen[i] || elsewhere, "%s", cm_http_refusal_text((cm_http_refusal)i));
         cr_expect_geq(cm_http_refusal_status((cm_http_refusal)i), 400);
     }
