@@ -137,6 +137,7 @@ help:
 	@echo 'make bench-peers the benchmark scenes beside Bullet and ODE'
 	@echo 'make web         the simulation as WebAssembly, and the npm package carom-sim, in build/web'
 	@echo 'make web-watch   the npm package carom-watch, which watches and verifies matches, in build/web'
+	@echo 'make web-client  the npm package carom-client, by which a page plays on servers, in build/web'
 	@echo 'make bench-web   the same beside Rapier, under Node.js'
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'

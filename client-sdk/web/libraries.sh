@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Builds for WebAssembly what the viewer links: protobuf-c, zstd's decoder and libsodium, from Debian's own source
-# packages, with Debian's patches. libraries.sh DIR: DIR/include and DIR/objects. Needs the network once.
+# Builds for WebAssembly what viewer and client link, from Debian's own source packages, with Debian's patches:
+# libraries.sh DIR: protobuf-c, zstd's decoder and libsodium, into DIR/include and DIR/objects;
+# libraries.sh DIR enet: ENet without its sockets, which are the client's own (client/native/socket.c).
+# Needs the network once.
 set -euo pipefail
 
 packages=(protobuf-c libzstd libsodium)
+[ "${2:-}" != enet ] || packages=(enet)
 out=$1
 mkdir -p "$out/apt/lists/partial" "$out/apt/cache/archives/partial" "$out/source" "$out/objects" "$out/include"
 out=$(cd "$out" && pwd)
@@ -18,8 +21,17 @@ for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/source
 done
 apt=(-qq -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$out/apt" -o "Dir::State::lists=$out/apt/lists"
     -o "Dir::Cache=$out/apt/cache" -o "APT::Sandbox::User=root")
-log=$out/log
-if ! { apt-get "${apt[@]}" update && (cd "$out/source" && apt-get "${apt[@]}" source "${packages[@]}"); } >"$log" 2>&1; then
+log=$out/log${2:-}
+get() {
+    apt-get "${apt[@]}" update && (cd "$out/source" && apt-get "${apt[@]}" source "$@")
+}
+# A mirror may lack ENet's package of this release: of the next one the original files are as good, since Debian changes
+# nothing in what is compiled here (tests/README.md: check-enet plays by both versions).
+get_next() {
+    find "$out/apt" -maxdepth 1 -type f -exec sed -i 's/\bbookworm/trixie/g' {} +
+    get --tar-only --download-only "$@" && tar -xf "$out"/source/"$1"_*.orig.tar.* -C "$out/source"
+}
+if ! { get "${packages[@]}" || { [ "${packages[*]}" = enet ] && get_next enet; }; } >"$log" 2>&1; then
     tail -5 "$log" >&2
     echo "libraries.sh: no Debian sources of ${packages[*]}" >&2
     exit 1
@@ -37,6 +49,16 @@ build() { # NAME FLAGS… -- FILES…
         printf '%s\0%s\0' "$file" "$out/objects/${name}_$(tr / _ <<<"${file#"$out"/source/}").o"
     done | xargs -0 -n 2 -P "$(nproc)" sh -c 'clang --target=wasm32-wasi -O2 -msimd128 -w -DNDEBUG -ffunction-sections -fdata-sections '"${flags[*]}"' -c "$0" -o "$1"'
 }
+
+if [ "${packages[*]}" = enet ]; then
+    enet=$(echo "$out"/source/enet-*/)
+    build enet "-I${enet}include" -- "$enet"{callbacks,compress,host,list,packet,peer,protocol}.c
+    rm -rf "$out/enet" && mkdir -p "$out/enet"
+    mv "$out"/objects/enet_* "$out/enet/"
+    cp -r "${enet}include/enet" "$out/include/"
+    echo "${packages[*]}" >"$out/done-enet"
+    exit 0
+fi
 
 proto=$(echo "$out"/source/protobuf-c-*/)
 build proto "-I$proto" -- "$proto"protobuf-c/protobuf-c.c

@@ -63,7 +63,7 @@ WATCH_SRCS := $(filter-out $(WEB_SRCS) shared/base/assert.c shared/net/% shared/
   client-sdk/web/watch/native/watch.c
 WATCH_OBJS := $(WATCH_SRCS:%.c=$(WEB)/watch/%.o) $(GAME_SRCS:%.c=$(WEB)/watch/%.o) $(PROTOS:proto/%.proto=$(WEB)/watch/proto/%.pb-c.o)
 WATCH_EXPORTS = $(addprefix -Wl$(COMMA)--export=,$(shell cat $(WEB_SIM)/native/exports.txt client-sdk/web/watch/native/exports.txt))
-WATCH_COMPILE = $(WEB_COMPILE) -I$(GEN) -Iclient-sdk/include -I$(WEB)/libraries/include
+WATCH_COMPILE = $(WEB_COMPILE) -D_Thread_local= -I$(GEN) -Iclient-sdk/include -I$(WEB)/libraries/include
 
 $(WATCH_LIBRARIES): client-sdk/web/libraries.sh | have-web
 	$(call say,BUILD,$(@D))client-sdk/web/libraries.sh $(@D)
@@ -94,7 +94,41 @@ $(WATCH)/watch/index.js: $(WATCH_TS) $(WEB_PACKAGE)/index.js
 web-watch: $(WATCH)/watch/carom-watch.wasm $(WATCH)/watch/index.js
 	@cp client-sdk/web/watch/package.json client-sdk/web/watch/README.md LICENSE $(WATCH)/
 
--include $(WATCH_OBJS:.o=.d) $(WEB_OBJS:.o=.d) $(WEB_SOFT_OBJS:.o=.d)
+# The client: the viewer's objects but its own, the SDK over three imports, ENet.
+CLIENT := $(WEB)/carom-client
+CLIENT_WEB := client-sdk/web/client
+CLIENT_ENET := $(WEB)/libraries/done-enet
+CLIENT_SRCS := $(wildcard $(CLIENT_WEB)/native/*.c) shared/transport/enet_hooks.c $(wildcard shared/codec/*.c) \
+  $(filter-out client-sdk/src/relay.c client-sdk/src/lookup.c,$(wildcard client-sdk/src/*.c))
+CLIENT_OBJS := $(CLIENT_SRCS:%.c=$(WEB)/watch/%.o)
+CLIENT_EXPORTS = $(addprefix -Wl$(COMMA)--export=,$(shell cat $(WEB_SIM)/native/exports.txt $(CLIENT_WEB)/native/exports.txt))
+# libsodium's own ask WASI for chance; native/socket.c asks the page.
+CLIENT_LIBRARIES = $(shell ls $(WEB)/libraries/objects/*.o | grep -v randombytes) $(wildcard $(WEB)/libraries/enet/*.o)
+
+$(CLIENT_ENET): client-sdk/web/libraries.sh | have-web $(WATCH_LIBRARIES)
+	$(call say,BUILD,$(@D)/enet)client-sdk/web/libraries.sh $(@D) enet
+
+$(CLIENT_OBJS): $(CLIENT_ENET)
+
+$(CLIENT)/client/carom-client.wasm: $(WEB_OBJS) $(WATCH_OBJS) $(CLIENT_OBJS) $(CLIENT_WEB)/native/exports.txt
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(WEB_LINK) $(CLIENT_EXPORTS) $(filter-out %/watch/native/watch.o %/wire/chunk_file.o %/room/stream.o,$(filter %.o,$^)) $(CLIENT_LIBRARIES) -o $@
+
+$(WEB)/layout-client.wasm: $(WEB_SIM)/native/layout.c $(CLIENT_WEB)/native/fields.def $(CLIENT_WEB)/native/frame.h client-sdk/include/carom/client.h | have-web
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(WEB_LINK) -std=c17 -I. -Ishared/include -Iclient-sdk/include -DCW_CLIENT $< -Wl,--export=cw_fields,--export=cw_field_count -o $@
+
+$(CLIENT)/client/index.js: $(wildcard $(CLIENT_WEB)/*.ts) $(WEB_PACKAGE)/index.js $(WEB)/layout-client.wasm
+	@rm -rf $(WEB)/client-ts && mkdir -p $(WEB)/client-ts/client && cp -r $(WEB)/ts $(WEB)/client-ts/sim && cp $(CLIENT_WEB)/*.ts $(WEB)/client-ts/client/
+	@node $(WEB_SIM)/native/layout.mjs $(WEB)/layout-client.wasm $(WEB)/client-ts/client/layout.ts
+	@sed 's/"index.ts"/"client\/index.ts"/' $(WEB_SIM)/tsconfig.json >$(WEB)/client-ts/tsconfig.json
+	$(call say,TSC,$@)node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/client-ts --rootDir $(WEB)/client-ts --outDir $(CLIENT)
+
+.PHONY: web-client
+web-client: $(CLIENT)/client/carom-client.wasm $(CLIENT)/client/index.js
+	@cp $(CLIENT_WEB)/package.json $(CLIENT_WEB)/README.md LICENSE $(CLIENT)/
+
+-include $(CLIENT_OBJS:.o=.d) $(WATCH_OBJS:.o=.d) $(WEB_OBJS:.o=.d) $(WEB_SOFT_OBJS:.o=.d)
 
 # Beside Rapier: nothing of it is in the package or needed to build it.
 $(WEB)/peers/node_modules/.package-lock.json: tests/web/peers/package.json tests/web/peers/package-lock.json | have-web

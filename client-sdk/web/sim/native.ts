@@ -43,6 +43,7 @@ export class Native {
     u32!: Uint32Array;
     i32!: Int32Array;
     f32!: Float32Array;
+    f64!: Float64Array;
     u64!: BigUint64Array;
     private readonly memory: WebAssembly.Memory;
     private readonly arena: number;
@@ -67,6 +68,7 @@ export class Native {
         this.u32 = new Uint32Array(buffer);
         this.i32 = new Int32Array(buffer);
         this.f32 = new Float32Array(buffer);
+        this.f64 = new Float64Array(buffer);
         this.u64 = new BigUint64Array(buffer);
     }
 
@@ -147,6 +149,11 @@ export class Native {
         return { ...this.vector(at), w: this.f32[(at >> 2) + 3]! };
     }
 
+    /** A whole number of 64 bits, below 2^53. */
+    count(at: number): number {
+        return this.u32[at >> 2]! + this.u32[(at >> 2) + 1]! * 2 ** 32;
+    }
+
     text(at: number): string {
         let end = at;
         while (at !== 0 && this.u8[end] !== 0) {
@@ -202,9 +209,9 @@ async function compiled(source: Source): Promise<WebAssembly.Module> {
  * Loads the engine, once, before anything else: the program beside this file, or another one
  * (carom-sim-all.wasm has every solver). Again, it does nothing.
  */
-export async function init(source: Source = new URL('./carom-sim.wasm', import.meta.url)): Promise<void> {
+export async function init(source: Source = new URL('./carom-sim.wasm', import.meta.url), imports: WebAssembly.Imports = {}): Promise<void> {
     if (!loaded) {
-        const instance = await WebAssembly.instantiate(await compiled(source), NOWHERE);
+        const instance = await WebAssembly.instantiate(await compiled(source), { ...NOWHERE, ...imports });
         loaded ??= new Native(instance);
     }
 }

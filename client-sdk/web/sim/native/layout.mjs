@@ -12,9 +12,9 @@ function text(at) {
     return Buffer.from(bytes.subarray(at, bytes.indexOf(0, at))).toString();
 }
 
-// carom_body_def -> BodyDef; limits.bodies -> limits_bodies
-const typeName = (name) => name.replace(/^carom/, '').replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
-const fieldName = (name) => name.replace(/\./g, '_');
+// carom_body_def -> BodyDef, cw_frame -> Frame; limits.bodies -> limits_bodies
+const typeName = (name) => name.replace(/^(carom|cw)/, '').replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+const fieldName = (name) => (name === 'bytes' ? 'bytes_' : name.replace(/\./g, '_')); // `bytes` is the struct's size
 
 const types = new Map();
 for (let i = 0; i < cw_field_count(); i++) {
