@@ -55,7 +55,7 @@ typedef struct cm_predict_slot {
     uint32_t seen_tick;  // of the mirror's value that was compared
     uint32_t doubt_tick; // of the first view in a row that a body at rest differed from; 0: none
     uint32_t apart_tick; // of the first view in a row with another body in this slot; 0: none
-    carom_vec3 pushed;   // where the own body was when this one began to be blocked
+    carom_vec3 pushed;   // where the own body was on the server when this one began to be blocked
     uint64_t touched;    // newest tick whose saved state has another type or place
     bool held;           // `before` is set
     cm_place before;     // what was shown before a correction

@@ -21,7 +21,7 @@
 
 #define BLOCK         64u   // bodies read at once
 #define DOUBT_S       0.25f // that a body at rest may differ
-#define LET_GO_M      0.5f  // from where the own body pushed a blocked one
+#define LET_GO_M      0.5f  // on the server, from where the own body pushed a blocked one
 #define LEAVE_FACTOR  1.25f // of the distance: who is simulated stays so for longer
 #define TOUCHED_MAX   32u   // contacts of the own body
 #define GONE_S        0.5f  // that a body may be there in the mirror alone, or here alone
@@ -345,13 +345,21 @@ void cm_predictor_note_error(cm_predictor *p, double error)
     stats->error_buckets[bucket]++;
 }
 
+// On the server, by the newest view: a correction moves the predicted one though nobody went away.
+static carom_vec3 seen_at(const cm_predictor *p, carom_body_id id)
+{
+    cm_view_pose pose;
+    cm_placed_pose(p, id, 0, &pose);
+    return pose.position;
+}
+
 // The body begins, or ceases, to be blocked.
 static void block(cm_predictor *p, carom_body_id id, bool blocked, uint64_t newest)
 {
     cm_predict_slot *slot = &p->slots[id.index];
     carom_body_id own = cm_game_player_body(p->mirror->game, p->mirror->player);
     slot->blocked = blocked;
-    slot->pushed = place_of(p->world, own);
+    slot->pushed = seen_at(p, own);
     slot->touched = newest;
     cm_placed_put(p, id, cm_predictor_tick(p));
 }
@@ -387,7 +395,7 @@ static bool check_body(cm_predictor *p, carom_body_id id, carom_body_id own, boo
     cm_predict_slot *slot = &p->slots[id.index];
     bool is_own = id.index == own.index, rests = cm_placed_rests(p, id);
     if (slot->blocked) {
-        carom_vec3 gone = cm_sub(place_of(p->world, own), slot->pushed);
+        carom_vec3 gone = cm_sub(seen_at(p, own), slot->pushed);
         if (rests && cm_length(gone) < LET_GO_M) {
             return false;
         }
