@@ -124,6 +124,11 @@ night-cluster: $(OUT)/cluster
 	$(OUT)/cluster --ticks 2000 --seeds 81..1000
 
 # Exact sync for 10,000 confirmed ticks of each game, or 1,000,000.
+# A real server beside `carom bench feel`.
+.PHONY: check-feel
+check-feel: $(OUT)/carom
+	@python3 tests/feel/run.py $(OUT)/carom
+
 .PHONY: check-exact night-exact
 exact_games = printf '%s\n' crowd ball race | xargs -P $$(nproc) -I GAME $(OUT)/exact --ticks $(1) GAME
 check-exact: $(OUT)/exact

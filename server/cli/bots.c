@@ -13,6 +13,7 @@
 #define COUNT   1
 #define SECONDS 10
 #define SEED    1
+#define FPS     60
 
 static void explain(const cm_bots_summary *s, const cm_bots_options *options)
 {
@@ -96,8 +97,8 @@ static bool read_module(const char *path, cm_bots_options *options)
 static int read_options(int argc, char **argv, cm_bots_options *options, carom_token_keys *keys)
 {
     const char *address = NULL, *pattern = "wander", *key = NULL, *room = NULL, *rooms = NULL;
-    const char *module = NULL;
-    int64_t count = COUNT, predict = -1, seed = SEED;
+    const char *module = NULL, *play = NULL;
+    int64_t count = COUNT, predict = -1, seed = SEED, fps = FPS, spectators = 0;
     const cm_option table[] = {
         {"connect", CM_OPTION_TEXT, &address, 0, 0, NULL, NULL},
         {"count", CM_OPTION_INT, &count, 1, CM_BOTS_MAX, NULL, NULL},
@@ -107,6 +108,9 @@ static int read_options(int argc, char **argv, cm_bots_options *options, carom_t
         {"loss", CM_OPTION_NUMBER, &options->loss_percent, 0, 100, NULL, NULL},
         {"predict", CM_OPTION_INT, &predict, 0, CM_BOTS_MAX, NULL, NULL},
         {"seed", CM_OPTION_INT, &seed, 0, 1000000000, NULL, NULL},
+        {"fps", CM_OPTION_INT, &fps, 1, 1000, NULL, NULL},
+        {"spectators", CM_OPTION_INT, &spectators, 0, CM_BOTS_MAX, NULL, NULL},
+        {"play", CM_OPTION_TEXT, &play, 0, 0, NULL, NULL},
         {"pattern", CM_OPTION_CHOICE, &pattern, 0, 0, "wander|drive|idle", NULL},
         {"key", CM_OPTION_TEXT, &key, 0, 0, NULL, NULL},
         {"room", CM_OPTION_TEXT, &room, 0, 0, NULL, NULL},
@@ -125,7 +129,13 @@ static int read_options(int argc, char **argv, cm_bots_options *options, carom_t
         return cm_cli_usage("bots: --predict: %lld, expected at most the %lld of --count",
                             (long long)predict, (long long)count);
     }
+    options->game = play != NULL ? cm_feel_game_find(play) : NULL;
+    if (play != NULL && options->game == NULL) {
+        return cm_cli_usage("bots: --play %s: expected " CM_FEEL_GAME_NAMES, play);
+    }
     options->count = (uint32_t)count;
+    options->spectators = (uint32_t)spectators;
+    options->fps = (uint32_t)fps;
     options->predict = (uint32_t)(predict < 0 ? count : predict);
     options->seed = (uint64_t)seed;
     options->pattern = strcmp(pattern, "idle") == 0    ? CM_BOTS_IDLE
@@ -181,6 +191,9 @@ const cm_command cm_bots_command = {
     "  --jitter MS     one way, each way (0)\n"
     "  --loss PCT      of the packets, each way (0)\n"
     "  --predict K     how many simulate (all); the rest only speak the protocol\n"
+    "  --spectators N  besides, who watch and do not play (0)\n"
+    "  --fps N         updates a second of each, as a game draws (" CM_HELP(FPS) ")\n"
+    "  --play GAME     as players of `carom bench feel` do; the room has its scene (`carom bench feel GAME --scene`)\n"
     "  --pattern P     wander, drive (never holds nor jumps; the sandbox) or idle (wander)\n"
     "  --seed N        of the link's chance and of the inputs (" CM_HELP(SEED) ")\n"
     "\n"
@@ -195,7 +208,9 @@ const cm_command cm_bots_command = {
     "against what views tell of a body (rounded to the grain of views),\n"
     "gap_ms (without a view round each comeback: count, p99, max),\n"
     "durability, server_tick and durable_tick (of the bot that saw most),\n"
-    "ended, unstable (cut off at the end, slot kept), comebacks, desyncs, refused (reason: clients).\n"
+    "ended, unstable (cut off at the end, slot kept), comebacks, desyncs, spectators, frames_late_percent (more than\n"
+    "half a frame after their time: above some percent this machine is too slow, and the figures are of clients that\n"
+    "starve), refused (reason: clients).\n"
     "Status 0 where all played, none ended and none desynced.\n",
     NULL};
 // clang-format on

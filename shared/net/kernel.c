@@ -30,11 +30,35 @@ uint64_t cm_kernel_now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
+// The queue of what a socket received through the link; NULL: no memory. One of 0 bytes at most is
+// of no socket.
+static cm_datagram_queue *inbound_of(cm_net *net, int socket_fd)
+{
+    size_t place = (size_t)socket_fd;
+    if (place >= net->inbound_count) {
+        size_t count = place + 16;
+        cm_datagram_queue *queues = realloc(net->inbound, count * sizeof *queues);
+        if (queues == NULL) {
+            return NULL;
+        }
+        for (size_t i = net->inbound_count; i < count; i++) {
+            queues[i] = (cm_datagram_queue){.bytes_max = 0};
+        }
+        net->inbound = queues;
+        net->inbound_count = count;
+    }
+    net->inbound[place].bytes_max = INBOUND_BYTES_MAX;
+    return &net->inbound[place];
+}
+
 int cm_kernel_socket_create(cm_net *net)
 {
     int socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket_fd >= 0) {
         net->last_socket = socket_fd;
+    }
+    if (socket_fd >= 0 && net->has_link) {
+        (void)inbound_of(net, socket_fd); // without memory it hears nothing
     }
     return socket_fd;
 }
@@ -185,25 +209,6 @@ static ssize_t receive_now(int socket_fd, cm_address *from, void *bytes, size_t 
     return got;
 }
 
-// The queue of what a socket received through the link; NULL: no memory.
-static cm_datagram_queue *inbound_of(cm_net *net, int socket_fd)
-{
-    size_t place = (size_t)socket_fd;
-    if (place >= net->inbound_count) {
-        size_t count = place + 16;
-        cm_datagram_queue *queues = realloc(net->inbound, count * sizeof *queues);
-        if (queues == NULL) {
-            return NULL;
-        }
-        for (size_t i = net->inbound_count; i < count; i++) {
-            queues[i] = (cm_datagram_queue){.bytes_max = INBOUND_BYTES_MAX};
-        }
-        net->inbound = queues;
-        net->inbound_count = count;
-    }
-    return &net->inbound[place];
-}
-
 // Moves what the kernel has into the socket's queue. True: its first datagram is due.
 static bool draw_in(cm_net *net, int socket_fd)
 {
@@ -222,6 +227,19 @@ static bool draw_in(cm_net *net, int socket_fd)
         enqueue(net, queue, &datagram, bytes);
     }
     return queue->count > 0 && queue->items[0].due_us <= cm_kernel_now_us();
+}
+
+void cm_net_pump(cm_net *net)
+{
+    if (net->is_virtual || !net->has_link) {
+        return;
+    }
+    cm_kernel_pump(net);
+    for (size_t i = 0; i < net->inbound_count; i++) {
+        if (net->inbound[i].bytes_max > 0) {
+            (void)draw_in(net, (int)i);
+        }
+    }
 }
 
 int cm_kernel_socket_receive(cm_net *net, int socket_fd, cm_address *from, void *bytes, size_t size)
@@ -305,6 +323,7 @@ void cm_kernel_socket_destroy(cm_net *net, int socket_fd)
     net->outbound = keep;
     if ((size_t)socket_fd < net->inbound_count) {
         cm_datagram_queue_clear(&net->inbound[socket_fd]);
+        net->inbound[socket_fd].bytes_max = 0;
     }
     if (net->last_socket == socket_fd) {
         net->last_socket = -1;

@@ -85,6 +85,9 @@ void cm_net_stats_get(const cm_net *net, cm_net_stats *stats);
 // Hash over every datagram delivered and when: the same seed gives the same trace.
 uint64_t cm_net_trace(const cm_net *net);
 
+// Kernel with a link: sends what is due, and notes what came. A client that is updated 60 times a
+// second asks for it in between, or its frames would add to the link's times.
+void cm_net_pump(cm_net *net);
 // Kernel with a link: when the next delayed datagram is due (us from now), or UINT64_MAX.
 uint64_t cm_net_next_due(const cm_net *net);
 

@@ -62,14 +62,14 @@ for scene in client-sdk/examples/*.json; do
     check $? "the server of $scene drains"
 done
 scene=$dir/small.json
-start_server --insecure
+start_server --insecure --spectators 2 --spectator-delay-s 0
 for example in "$out"/examples/*; do
     [ -x "$example" ] && [ ! -e "client-sdk/examples/$(basename "$example").json" ] || continue
     plays "$(basename "$example")" "$address" "$example"
 done
 
 "$carom" bots --connect "$address" --count 4 --seconds 3 --latency 30 --jitter 5 --loss 2 \
-    --predict 2 >"$dir/bots.json" 2>"$dir/bots.log"
+    --predict 2 --spectators 1 >"$dir/bots.json" 2>"$dir/bots.log"
 status=$?
 check "$status" "bots: $(cat "$dir/bots.json" "$dir/bots.log")"
 python3 - "$dir/bots.json" <<'PYTHON'
@@ -78,10 +78,12 @@ s = json.load(open(sys.argv[1]))
 bad = [k for k in ("views", "ticks", "inputs_sent", "bytes_in_per_client_second",
                    "bytes_out_per_client_second", "predicted_steps") if not s[k] > 0]
 bad += [k for k in ("desyncs", "ended") if s[k] != 0]
-if s["connected"] != 4 or s["clients"] != 4 or s["predicting"] != 2 or s["refused"] or bad:
+if s["connected"] != 5 or s["clients"] != 5 or s["predicting"] != 2 or s["refused"] or bad:
     sys.exit(f"examples: summary of the bots: {bad} of {s}")
 if not s["prediction_error"]["count"] > 0 or s["prediction_error"]["max"] < s["prediction_error"]["p99"]:
     sys.exit(f"examples: prediction error: {s['prediction_error']}")
+if s["spectators"] != 1 or not 0 <= s["frames_late_percent"] <= 100:
+    sys.exit(f"examples: frames: {s}")
 feel = ("own_p50_mm", "own_p99_mm", "others_p99_mm", "lead_ticks", "update_us_p99", "kbit_down", "kbit_up")
 if s["watched"] != 2 or any(not s[k] > 0 for k in feel) or s["own_p99_mm"] < s["own_p50_mm"]:
     sys.exit(f"examples: what the bots saw: {s}")

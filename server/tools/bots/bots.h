@@ -7,6 +7,7 @@
 
 #include "server/tools/bots/course.h"
 #include "server/tools/bots/summary.h"
+#include "server/tools/feel/games.h"
 
 #define CM_BOTS_MAX       4095
 #define CM_BOTS_ROOMS_MAX 64u
@@ -15,10 +16,13 @@ typedef struct cm_bots_options {
     char host[256];
     uint16_t port;
     uint32_t count, predict;                    // of `count`, how many simulate
+    uint32_t spectators;                        // besides, who only watch
+    uint32_t fps;                               // of each: updates a second
     uint64_t seed;                              // of the link's chance and of the inputs
     double seconds;                             // of play, from when all bots do
     double latency_ms, jitter_ms, loss_percent; // one way, each way
     cm_bots_pattern pattern;
+    const cm_feel_game *game;   // they play it as `carom bench feel` does; NULL: by the pattern
     const carom_module *module; // of the room, where that is not built in; else NULL
     const carom_token_key *key; // each bot gets a token sealed with it; NULL: they come without
     // The rooms to which bots are assigned in turn; none: the server's first room.

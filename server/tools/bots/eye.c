@@ -28,7 +28,7 @@ void cm_bot_eye_look(cm_bot_eye *eye, const carom_client *client, uint64_t now_u
     if (now_us >= eye->from_us) {
         cm_feel_tally_add(&found->updates, (float)update_us);
     }
-    if (now_us >= eye->frame_us) {
+    if (now_us + FRAME_US / 2 >= eye->frame_us) {
         eye->frame_us = eye->frame_us + FRAME_US > now_us ? eye->frame_us + FRAME_US : now_us;
         cm_feel_watch_draw(&eye->watch, client, now_us, &way, &known);
         cm_feel_watch_judge(&eye->watch, &eye->told.truth, eye->from_us, found);

@@ -82,6 +82,9 @@ void cm_bots_summary_add(cm_bots_summary *s, const cm_bot_result *result)
     }
     s->connected++;
     s->predicting += result->predicts;
+    s->spectators += result->watches;
+    s->frames += result->frames;
+    s->frames_late += result->frames_late;
     s->unstable += result->unstable;
     if (!result->stayed) {
         s->ended++;
@@ -191,6 +194,8 @@ void cm_bots_summary_print(const cm_bots_summary *s, FILE *out)
             (unsigned long long)s->gaps.count, gap_percentile(&s->gaps, 0.99), s->gaps.max_ms);
     fprintf(out, "\"ended\":%u,\"unstable\":%u,\"comebacks\":%llu,\"desyncs\":%llu,", s->ended,
             s->unstable, (unsigned long long)s->comebacks, (unsigned long long)s->desyncs);
+    fprintf(out, "\"spectators\":%u,\"frames_late_percent\":%.2f,", s->spectators,
+            100.0 * per((double)s->frames_late, (double)s->frames));
     fprintf(out, "\"watched\":%u,", s->watched);
     print_feel(s, out);
     print_refused(s, out);

@@ -19,20 +19,22 @@ typedef struct cm_bot_gaps {
 } cm_bot_gaps;
 
 typedef struct cm_bot_result {
-    bool tried, opened, played, predicts;
+    bool tried, opened, played, predicts, watches;
     bool stayed;         // has its slot at the end of the run, and plays or
     bool unstable;       // was cut off and may come back
     carom_reason reason; // why it ended, where it did
     uint64_t playing_since_us, playing_until_us;
     uint64_t first_tick;
-    carom_client_stats stats; // of the last moment of playing
-    carom_client_acks acks;   // the same
-    uint64_t view_us;         // when the newest view was there
+    uint64_t frames, frames_late; // updates; those more than half a frame after their time
+    carom_client_stats stats;     // of the last moment of playing
+    carom_client_acks acks;       // the same
+    uint64_t view_us;             // when the newest view was there
     cm_bot_gaps gaps;
 } cm_bot_result;
 
 typedef struct cm_bots_summary {
-    uint32_t clients, connected, predicting, ended, unstable;
+    uint32_t clients, connected, predicting, spectators, ended, unstable;
+    uint64_t frames, frames_late;
     uint64_t refused[CAROM_REASON_COUNT];
     uint64_t unopened;
     uint64_t ticks; // most that one client saw

@@ -13,15 +13,14 @@
 #include "server/tools/feel/watch.h"
 #include "shared/scene/scene_json.h"
 
-#define PORT          9400u
-#define STEP_US       2083u
-#define FRAME_US      16667u
-#define JOIN_US       20000000u // everybody plays by then
-#define WARM_US       6000000u
-#define SANDBOX_INPUT 9u
-#define HEADERS       28u // bytes of IP and UDP
-#define PORTS         64u // of one client
-#define SEEDS         64u // of one run's parts
+#define PORT     9400u
+#define STEP_US  2083u
+#define FRAME_US 16667u
+#define JOIN_US  20000000u // everybody plays by then
+#define WARM_US  6000000u
+#define HEADERS  28u // bytes of IP and UDP
+#define PORTS    64u // of one client
+#define SEEDS    64u // of one run's parts
 
 typedef struct seat {
     cm_feel_player player;
@@ -141,28 +140,6 @@ static bool plays(const seat *s)
     return state == CAROM_CLIENT_PLAYING || state == CAROM_CLIENT_UNSTABLE;
 }
 
-static void play(run *r, seat *s, uint64_t now)
-{
-    cm_feel_player *player = &s->player;
-    carom_client_pose own;
-    if (r->begin_us == UINT64_MAX ||
-        carom_client_body_pose(player->client, carom_client_own_body(player->client), &own) !=
-            CAROM_OK) {
-        return;
-    }
-    const carom_module *module = r->options->game->module;
-    uint8_t input[CAROM_INPUT_MAX] = {0};
-    if (r->options->game->play == NULL) {
-        (void)carom_client_play_bot(player->client, cm_rng_next(&player->rng));
-        return;
-    }
-    r->options->game->play(player, (double)(now - r->begin_us) * 1e-6, &own);
-    memcpy(input, &player->x, sizeof player->x);
-    memcpy(input + 4, &player->z, sizeof player->z);
-    (void)carom_client_set_input(player->client, input,
-                                 module != NULL ? module->input_size : SANDBOX_INPUT);
-}
-
 // Up from the one who made an input, down to the one who is to know it.
 static uint64_t latency_us(const seat *from, const seat *to)
 {
@@ -206,7 +183,9 @@ static void frame(run *r, seat *s, uint64_t now)
         }
         cm_feel_watch_judge(&s->watch, r->options->by_views ? &s->told.truth : &r->truth,
                             r->from_us, r->found);
-        play(r, s, now);
+        if (r->begin_us != UINT64_MAX) {
+            cm_feel_play(r->options->game, &s->player, (double)(now - r->begin_us) * 1e-6);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 #define CROWD_M 9.0f
 #define BALL    5u  // its slot: behind the ground and four walls
 #define PRESS_S 4.0 // by then both stand where they press from
+#define SANDBOX 9u  // bytes of its input
 
 #define GROUND(bounds)                                                                             \
     "{\"carom\":1,\"name\":\"feel\",\"module\":\"sandbox\",\"bounds\":" bounds ","                 \
@@ -171,4 +172,23 @@ const cm_feel_game *cm_feel_game_find(const char *name)
         game++;
     }
     return game->name != NULL ? game : NULL;
+}
+
+void cm_feel_play(const cm_feel_game *game, cm_feel_player *player, double time_s)
+{
+    carom_body_id body = carom_client_own_body(player->client);
+    carom_client_pose own;
+    uint8_t input[CAROM_INPUT_MAX] = {0};
+    if (carom_client_body_pose(player->client, body, &own) != CAROM_OK) {
+        return;
+    }
+    if (game->play == NULL) {
+        (void)carom_client_play_bot(player->client, cm_rng_next(&player->rng));
+        return;
+    }
+    game->play(player, time_s, &own);
+    memcpy(input, &player->x, sizeof player->x);
+    memcpy(input + 4, &player->z, sizeof player->z);
+    (void)carom_client_set_input(player->client, input,
+                                 game->module != NULL ? game->module->input_size : SANDBOX);
 }

@@ -33,6 +33,9 @@ extern const cm_feel_game cm_feel_games[]; // ends with a NULL name
     "alone, pushball, crowd, ball, billiards, race, pressing or pressing_again"
 const cm_feel_game *cm_feel_game_find(const char *name);
 
+// The player's input, by what its client draws, where that draws its body.
+void cm_feel_play(const cm_feel_game *game, cm_feel_player *player, double time_s);
+
 extern const char *const cm_feel_hand_scene; // of hand.h; JSON
 
 #endif

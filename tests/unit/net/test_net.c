@@ -214,6 +214,38 @@ Test(net, a_port_may_have_another_link_down)
     cm_net_destroy(net);
 }
 
+// What came to a socket has its link's time from then on, whenever ENet asks for it.
+Test(net, a_pump_notes_what_came)
+{
+    const cm_link_def hour = {.latency_us = 3600000000u};
+    cm_net *net = cm_net_kernel_create(&hour, 1), *plain = cm_net_kernel_create(NULL, 1);
+    cm_net_use(net);
+    ENetSocket to = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    ENetAddress address = {.host = htonl(INADDR_LOOPBACK), .port = 0};
+    cr_assert_eq(enet_socket_bind(to, &address), 0);
+    address.port = cm_net_last_port(net);
+    cm_net_pump(net);
+    cr_expect_eq(cm_net_next_due(net), UINT64_MAX);
+    cm_net_use(plain);
+    ENetSocket from = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    uint8_t byte = 1;
+    ENetBuffer buffer = {.data = &byte, .dataLength = 1};
+    cr_assert_eq(enet_socket_send(from, &address, &buffer, 1), 1);
+    cm_net_use(net);
+    while (cm_net_next_due(net) == UINT64_MAX) {
+        cm_net_pump(net);
+    }
+    cr_expect_gt(cm_net_next_due(net), 3000000000u, "an hour from when it came");
+    enet_socket_destroy(to);
+    cm_net_pump(net); // of a socket that is closed nothing is asked
+    cr_expect_eq(cm_net_next_due(net), UINT64_MAX);
+    cm_net_use(plain);
+    enet_socket_destroy(from);
+    cm_net_use(NULL);
+    cm_net_destroy(net);
+    cm_net_destroy(plain);
+}
+
 Test(net, virtual_datagrams_arrive_when_due)
 {
     cm_net *net = cm_net_virtual_create(3);
