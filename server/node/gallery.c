@@ -9,6 +9,7 @@
 
 #define STEPS_MAX  2u // ticks of a frame: what was confirmed at once
 #define INTERVAL_S 4u // keyframes in a delay, at least
+#define LAST_S     1u // for the last of it to arrive and to be drawn
 
 typedef struct keyframe {
     uint64_t tick;
@@ -31,6 +32,8 @@ struct cm_gallery {
     uint64_t behind; // ticks that its room is behind the other
     uint32_t rate_permille;
     uint64_t busy_tick; // of the played room: somebody watched
+    uint64_t after;     // the played room's end: ticks since then
+    uint64_t all_seen;  // of these, when the last one was shown; 0: it was not
     uint64_t restarts;
     bool parted; // members are to begin anew too: they come back by their tickets
 };
@@ -38,6 +41,12 @@ struct cm_gallery {
 static cm_room *played(const cm_gallery *g)
 {
     return cm_room_loop_room(g->def.loop);
+}
+
+// The tick of the played room, which goes on after its end.
+static uint64_t time_of(const cm_gallery *g)
+{
+    return cm_room_tick(played(g)) + g->after;
 }
 
 cm_gallery *cm_gallery_create(const cm_gallery_def *def)
@@ -154,7 +163,7 @@ static bool keep_tick(cm_gallery *g, const cm_confirmed_tick *tick)
 // before that one.
 static void drop_old(cm_gallery *g)
 {
-    uint64_t now = cm_room_tick(played(g));
+    uint64_t now = time_of(g);
     while (g->keyframe_count > 1 && g->keyframes[1].tick + g->delay <= now) {
         drop_keyframes(g, 1);
     }
@@ -200,7 +209,7 @@ cm_sink cm_gallery_sink(cm_gallery *gallery)
 static bool open_room(cm_gallery *g)
 {
     char error[256];
-    uint64_t now = cm_room_tick(played(g));
+    uint64_t now = time_of(g);
     if (g->delay == 0 && g->keyframe_count == 0 &&
         !keep_keyframe(g, played(g), cm_room_confirmed(played(g)))) {
         return false;
@@ -259,7 +268,7 @@ static bool step(cm_gallery *g, const cm_outbox_message *message)
 static void step_due(cm_gallery *g)
 {
     cm_outbox_message next;
-    uint64_t now = cm_room_tick(played(g));
+    uint64_t now = time_of(g);
     for (uint32_t i = 0;
          i < STEPS_MAX && cm_outbox_peek(&g->ticks, &next) && next.tick + g->behind <= now; i++) {
         if (!step(g, &next)) {
@@ -274,7 +283,7 @@ static void step_due(cm_gallery *g)
 
 void cm_gallery_frame(cm_gallery *g, cm_clients *clients)
 {
-    uint64_t now = cm_room_tick(played(g));
+    uint64_t now = time_of(g);
     if (g->parted) {
         cm_clients_drop_room(clients, &g->roster);
         g->parted = false;
@@ -299,6 +308,21 @@ void cm_gallery_frame(cm_gallery *g, cm_clients *clients)
         cm_clients_kick(clients, g->roster.members[__builtin_ctzll(failed)],
                         reason != CAROM_REASON_NONE ? reason : CAROM_REASON_SERVER_ERROR);
     }
+}
+
+bool cm_gallery_after(cm_gallery *g, cm_clients *clients, uint64_t passed_us)
+{
+    uint64_t rate = cm_room_tick_rate(played(g)), until = passed_us * rate / 1000000u;
+    // The gallery is behind by the delay, an interval of keyframes and what is not confirmed yet.
+    uint64_t most = g->delay + g->delay / INTERVAL_S + (2 + LAST_S) * rate;
+    cm_outbox_message next;
+    for (; g->after < until && spectators_of(g) > 0; g->after++) {
+        cm_gallery_frame(g, clients);
+        bool all = g->loop != NULL && !cm_outbox_peek(&g->ticks, &next);
+        g->all_seen = all && g->all_seen == 0 ? g->after + 1 : g->all_seen;
+    }
+    bool seen = g->all_seen > 0 && g->after >= g->all_seen + LAST_S * rate;
+    return spectators_of(g) > 0 && !seen && g->after <= most;
 }
 
 void cm_gallery_clock(cm_gallery *g, uint32_t rate_permille)

@@ -8,8 +8,8 @@
 // While nobody watches nothing is stepped: the confirmed ticks of the delay are kept, and a
 // keyframe now and then among them; the first who comes begins at the newest that is old enough, so
 // that the room is seen `delay` late, or up to an interval of keyframes more. Once all are gone for
-// CM_GALLERY_IDLE_S it rests again. Costs, while somebody watches, the steps and the memory of the
-// room once more.
+// CM_GALLERY_IDLE_S it rests again. After the room's end it goes on until all was seen. Costs,
+// while somebody watches, the steps and the memory of the room once more.
 //
 // Typical: none. A match that is watched has 2 to 20 spectators at 10 s.
 #ifndef CM_SERVER_NODE_GALLERY_H
@@ -53,6 +53,9 @@ cm_roster *cm_gallery_roster(cm_gallery *gallery);
 cm_sink cm_gallery_sink(cm_gallery *gallery);
 // After each tick of the room: shows the next one to its spectators.
 void cm_gallery_frame(cm_gallery *gallery, cm_clients *clients);
+// After the room's end, for so long: who watches sees the rest of it. False once nobody is there
+// who has not.
+bool cm_gallery_after(cm_gallery *gallery, cm_clients *clients, uint64_t passed_us);
 // The clock of the room that is played has another rate, which is theirs.
 void cm_gallery_clock(cm_gallery *gallery, uint32_t rate_permille);
 void cm_gallery_stats_get(const cm_gallery *gallery, cm_gallery_stats *stats);

@@ -564,6 +564,11 @@ bool cm_hosted_room_sent_all(cm_hosted_room *room)
     return !cm_publisher_waits(room->publisher);
 }
 
+bool cm_hosted_room_shows_rest(cm_hosted_room *room, cm_clients *clients, uint64_t passed_us)
+{
+    return room->gallery != NULL && cm_gallery_after(room->gallery, clients, passed_us);
+}
+
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log)
 {
     cm_log own = log_of(room, log);

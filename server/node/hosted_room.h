@@ -102,6 +102,8 @@ bool cm_hosted_room_end(cm_hosted_room *room, cm_match_end end);
 // The same without an end: another process goes on with the match, from what is confirmed.
 void cm_hosted_room_release(cm_hosted_room *room);
 bool cm_hosted_room_sent_all(cm_hosted_room *room);
+// So long after its end: spectators see the rest of it. False once all have.
+bool cm_hosted_room_shows_rest(cm_hosted_room *room, cm_clients *clients, uint64_t passed_us);
 // Once a second, `passed_us` after the last time: rates, alarms, and to the clients its clock.
 void cm_hosted_room_second(cm_hosted_room *room, uint64_t passed_us, const cm_log *log);
 // The cost of its ticks; to be asked after each second, and slowed or freed.

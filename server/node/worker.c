@@ -172,7 +172,7 @@ void cm_worker_destroy(cm_worker *worker)
         cm_hosted_room_destroy(worker->rooms[i]);
     }
     for (uint32_t i = 0; i < worker->ending_count; i++) {
-        cm_hosted_room_destroy(worker->ending[i]);
+        cm_hosted_room_destroy(worker->ending[i].room);
     }
     cm_host_destroy(worker->host);
     cm_ban_terms_free(&worker->ban_reasons);

@@ -13,6 +13,13 @@
 #define CM_WORKER_TOKEN_REASONS (CM_DATAGRAM_BANNED - CM_DATAGRAM_TOKEN + 1)
 #define CM_WORKER_END_WAIT_US   1000000u // for the last ticks of a match to be durable
 
+// A room that is closed: its last messages wait for the disk, then its spectators see the rest.
+typedef struct cm_worker_ending {
+    cm_hosted_room *room;
+    uint64_t since_us;
+    bool parted; // its players are gone
+} cm_worker_ending;
+
 struct cm_worker {
     cm_room_host given;       // its config, store, log and clocks among them
     cm_ban_terms ban_reasons; // of clients, those that are known
@@ -27,8 +34,7 @@ struct cm_worker {
     cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
     uint64_t due_us[CM_WORKER_ROOMS_MAX]; // of each, when its next tick is
     uint32_t room_count;
-    cm_hosted_room *ending[CM_WORKER_ROOMS_MAX]; // closed; their last messages wait for the disk
-    uint64_t ending_us[CM_WORKER_ROOMS_MAX];     // and until when
+    cm_worker_ending ending[CM_WORKER_ROOMS_MAX];
     uint32_t ending_count;
     char default_room[CAROM_ROOM_NAME_MAX + 1]; // the first that was opened
     bool has_default;

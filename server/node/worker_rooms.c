@@ -23,7 +23,7 @@ static bool is_ending(const cm_worker *worker, uint64_t match_id)
 {
     bool ending = false;
     for (uint32_t i = 0; i < worker->ending_count; i++) {
-        ending = ending || cm_hosted_room_roster(worker->ending[i])->match_id == match_id;
+        ending = ending || cm_hosted_room_roster(worker->ending[i].room)->match_id == match_id;
     }
     return ending;
 }
@@ -90,7 +90,8 @@ void cm_worker_set_directory(cm_worker *worker, const cm_room_directory *directo
 static cm_hosted_room *open_named(cm_worker *worker, const char *name, carom_reason *reason)
 {
     for (uint32_t i = 0; i < worker->ending_count; i++) {
-        if (strcmp(cm_hosted_room_name(worker->ending[i]), name) == 0) {
+        if (!worker->ending[i].parted &&
+            strcmp(cm_hosted_room_name(worker->ending[i].room), name) == 0) {
             *reason = CAROM_REASON_ROOM_ENDED;
             return NULL;
         }
@@ -256,7 +257,7 @@ carom_result cm_worker_open(cm_worker *worker, const cm_worker_room *from, char 
     return result;
 }
 
-// Its players go when they have heard the last of it.
+// Its players go when they have heard the last of it, its spectators when they have seen it.
 static void part(cm_worker *worker, cm_hosted_room *room)
 {
     cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room), CAROM_REASON_ROOM_ENDED);
@@ -267,15 +268,22 @@ static void part(cm_worker *worker, cm_hosted_room *room)
 void cm_worker_part_with_ended(cm_worker *worker)
 {
     for (uint32_t i = 0; i < worker->ending_count;) {
-        cm_hosted_room *room = worker->ending[i];
-        if (!cm_hosted_room_sent_all(room) && worker->now_us < worker->ending_us[i]) {
+        cm_worker_ending *ending = &worker->ending[i];
+        cm_hosted_room *room = ending->room;
+        uint64_t passed_us = worker->now_us - ending->since_us;
+        bool watched = cm_hosted_room_shows_rest(room, worker->clients, passed_us);
+        if (!ending->parted &&
+            (cm_hosted_room_sent_all(room) || passed_us >= CM_WORKER_END_WAIT_US)) {
+            cm_clients_kick_room(worker->clients, cm_hosted_room_roster(room),
+                                 CAROM_REASON_ROOM_ENDED);
+            ending->parted = true;
+        }
+        if (watched || !ending->parted) {
             i++;
             continue;
         }
         part(worker, room);
-        uint32_t last = --worker->ending_count;
-        worker->ending[i] = worker->ending[last];
-        worker->ending_us[i] = worker->ending_us[last];
+        *ending = worker->ending[--worker->ending_count];
     }
 }
 
@@ -293,11 +301,12 @@ static void close_room(cm_worker *worker, uint32_t index)
     cm_hosted_room *room = worker->rooms[index];
     bool sent = cm_hosted_room_end(room, CM_MATCH_ENDED);
     remove_room(worker, index);
-    if (sent || worker->ending_count == CM_WORKER_ROOMS_MAX) {
+    bool watched = cm_hosted_room_shows_rest(room, worker->clients, 0);
+    if ((sent && !watched) || worker->ending_count == CM_WORKER_ROOMS_MAX) {
         part(worker, room);
     } else {
-        worker->ending_us[worker->ending_count] = worker->now_us + CM_WORKER_END_WAIT_US;
-        worker->ending[worker->ending_count++] = room;
+        worker->ending[worker->ending_count++] =
+            (cm_worker_ending){.room = room, .since_us = worker->now_us};
     }
 }
 
@@ -353,7 +362,7 @@ bool cm_worker_uses(const cm_worker *worker, const cm_scene *scene)
         uses = uses || cm_hosted_room_scene(worker->rooms[i]) == scene;
     }
     for (uint32_t i = 0; i < worker->ending_count; i++) {
-        uses = uses || cm_hosted_room_scene(worker->ending[i]) == scene;
+        uses = uses || cm_hosted_room_scene(worker->ending[i].room) == scene;
     }
     return uses;
 }

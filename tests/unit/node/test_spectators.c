@@ -341,3 +341,60 @@ Test(spectators, outlive_a_crash_in_exact_sync)
 {
     outlive(true);
 }
+
+// The room closes: who plays goes at once, who watches has seen all of it first, in its time.
+static void see_the_end(bool exact, double watched_s)
+{
+    seen s = {.least_behind = UINT64_MAX};
+    uint64_t delay = 4 * RATE;
+    begin(&(away_def){.seed = 207, .spectators = 1, .spectator_delay_s = 4, .exact = exact});
+    run(&s, 5.0 - watched_s, delay);
+    watch(WATCHER);
+    run(&s, watched_s + 1.0, delay);
+    carom_client *client = town.clients[WATCHER];
+    char name[CAROM_ROOM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", cm_hosted_room_name(hosted()));
+    uint64_t last = cm_room_tick(cm_hosted_room_room(hosted()));
+    cr_assert(cm_worker_close(town.worker, name));
+    away_run(&town, 2.0);
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        cr_expect_eq(carom_client_get_state(town.clients[i]), CAROM_CLIENT_IDLE);
+        cr_expect_eq(carom_client_get_reason(town.clients[i]), CAROM_REASON_ROOM_ENDED);
+    }
+    cr_expect_eq(cm_worker_room_at(town.worker, 0), NULL);
+    cr_expect_eq(away_stats(&town).spectators, 1);
+    uint64_t newest = 0;
+    double after_s = 2.0;
+    for (; carom_client_get_state(client) != CAROM_CLIENT_IDLE && after_s < 20.0;
+         after_s += 0.004) {
+        away_step(&town);
+        const cm_mirror *mirror = client->mirror;
+        newest = mirror == NULL ? newest
+                 : exact        ? carom_game_tick(mirror->game)
+                                : mirror->newest_tick;
+        cr_expect_leq((double)newest + (double)delay, (double)last + after_s * RATE + 1.0,
+                      "nothing sooner than before");
+    }
+    cr_expect_eq(carom_client_get_reason(client), CAROM_REASON_ROOM_ENDED);
+    cr_expect_geq(newest + 3, last, "%llu of %llu ticks", (unsigned long long)newest,
+                  (unsigned long long)last);
+    cr_expect_gt(after_s, 4.0);
+    cr_expect_lt(after_s, 8.5);
+    away_free(&town);
+}
+
+Test(spectators, see_the_end_in_state_sync)
+{
+    see_the_end(false, 4.0);
+}
+
+Test(spectators, see_the_end_in_exact_sync)
+{
+    see_the_end(true, 4.0);
+}
+
+// A match that is shorter than the delay is seen after its end.
+Test(spectators, who_wait_see_the_end_too)
+{
+    see_the_end(true, 0.5);
+}
