@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { chromium } from '../../build/web/node_modules/playwright-core/index.mjs';
 import { connect, load } from '../../build/web/carom-client/client/index.js';
+import { served } from './serve.mjs';
 import { chance, proxied, Socket } from './websocket.mjs';
 
 const carom = process.env.CAROM_BINARY ?? 'build/release/carom';
@@ -256,3 +258,61 @@ test('ten seconds of frames: memory stays, and a frame makes next to no garbage'
     assert.ok(median <= 512, `${median} bytes a frame`);
     client.close();
 })));
+
+/** A page of Chromium; what it throws fails the test. */
+async function paged(use) {
+    const browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+    });
+    try {
+        const page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+        const thrown = [];
+        page.on('pageerror', (error) => thrown.push(String(error)));
+        await use(page);
+        assert.deepEqual(thrown, []);
+    } finally {
+        await browser.close();
+    }
+}
+
+test('in Chromium: the example; its key moves the cube on the server, and it is drawn where it is', () => hosted(sandbox, ({ port }) =>
+    proxied(port, { delay_ms: 30, seed: 2 }, (url) => served((pages) => paged(async (page) => {
+        await page.goto(`${pages}/client-sdk/web/client/example/index.html?url=${encodeURIComponent(`${url}/room`)}`);
+        await page.waitForFunction(() => globalThis.example?.client.state === 'playing' && globalThis.example.client.own >= 0);
+        const own = await page.evaluate(() => globalThis.example.client.ownHandle);
+        const other = await connect({ url: `${url}/room`, open });
+        await play([other], () => other.state === 'playing' && [...other.world.bodies()].some((body) => body.handle === own));
+        const from = placeOf(other, own);
+        await page.keyboard.down('ArrowRight');
+        await play([other], () => placeOf(other, own).x > from.x + 1.5);
+        await page.keyboard.up('ArrowRight');
+        await page.waitForFunction(() => globalThis.example.ghost.visible && globalThis.example.client.stats.reconciles >= 0);
+        const seen = await page.evaluate(() => {
+            const { client, scene, ghost } = globalThis.example;
+            ghost.visible = false; // it lies over the cube
+            scene.renderer.render(scene.scene, scene.camera);
+            const view = document.querySelector('#view');
+            const [width, height] = [300, 200];
+            const copy = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d');
+            copy.drawImage(view, 0, 0, width, height);
+            const { data } = copy.getImageData(0, 0, width, height);
+            let [count, x, y] = [0, 0, 0];
+            for (let i = 0; i < data.length; i += 4) {
+                if (data[i] > data[i + 2] + 60) {
+                    count++;
+                    x += (i / 4) % width;
+                    y += Math.floor(i / 4 / width);
+                }
+            }
+            const at = scene.groups.get(client.ownHandle).group.position.clone().project(scene.camera);
+            return { count, x: x / count - (at.x + 1) / 2 * width, y: y / count - (1 - at.y) / 2 * height, bodies: scene.groups.size };
+        });
+        assert.ok(seen.count > 10 && Math.abs(seen.x) <= 4 && Math.abs(seen.y) <= 4 && seen.bodies > 50, JSON.stringify(seen));
+        assert.match(await page.textContent('#figures'), /round trip\d+ ms/);
+        if (process.env.SCREENSHOT) {
+            await page.evaluate(() => { globalThis.example.ghost.visible = true; });
+            await page.screenshot({ path: process.env.SCREENSHOT });
+        }
+        other.close();
+    })))));
