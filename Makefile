@@ -138,6 +138,7 @@ help:
 	@echo 'make web         the simulation as WebAssembly, and the npm package carom-sim, in build/web'
 	@echo 'make web-watch   the npm package carom-watch, which watches and verifies matches, in build/web'
 	@echo 'make web-client  the npm package carom-client, by which a page plays on servers, in build/web'
+	@echo 'make web-game GAME=FOLDER   a program of carom-client with the rules of a module, in build/web/games'
 	@echo 'make bench-web   the same beside Rapier, under Node.js'
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'

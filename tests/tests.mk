@@ -336,8 +336,9 @@ check-watch: $(OUT)/carom | have-web have-browser have-libraries
 # The npm package carom-client, likewise: it needs ENet's sources besides.
 .PHONY: check-client-web
 check-client-web: $(OUT)/carom | have-web have-browser have-libraries
-	@if $(MAKE) -s $(CLIENT_ENET); then set -o pipefail; $(MAKE) -s web-client && \
-	  CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/client.mjs | \
+	@if $(MAKE) -s $(CLIENT_ENET); then set -o pipefail; $(MAKE) -s web-game GAME=client-sdk/examples/ball && \
+	  tests/web/module.sh client-sdk/examples/ball $(WEB)/games/ball.so "$(CC)" "$(DETERMINISM)" && \
+	  CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/client.mjs tests/web/game.mjs | \
 	  tee $(WEB)/tap-client | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'; \
 	else echo 'SKIPPED: no sources of libraries for WebAssembly'; exit 77; fi
 

@@ -101,6 +101,8 @@ CLIENT_ENET := $(WEB)/libraries/done-enet
 CLIENT_SRCS := $(wildcard $(CLIENT_WEB)/native/*.c) shared/transport/enet_hooks.c $(wildcard shared/codec/*.c) \
   $(filter-out client-sdk/src/relay.c client-sdk/src/lookup.c,$(wildcard client-sdk/src/*.c))
 CLIENT_OBJS := $(CLIENT_SRCS:%.c=$(WEB)/watch/%.o)
+CLIENT_ALL = $(WEB_OBJS) $(WATCH_OBJS) $(CLIENT_OBJS)
+CLIENT_NOT = %/watch/native/watch.o %/wire/chunk_file.o %/room/stream.o
 CLIENT_EXPORTS = $(addprefix -Wl$(COMMA)--export=,$(shell cat $(WEB_SIM)/native/exports.txt $(CLIENT_WEB)/native/exports.txt))
 # libsodium's own ask WASI for chance; native/socket.c asks the page.
 CLIENT_LIBRARIES = $(shell ls $(WEB)/libraries/objects/*.o | grep -v randombytes) $(wildcard $(WEB)/libraries/enet/*.o)
@@ -112,7 +114,7 @@ $(CLIENT_OBJS): $(CLIENT_ENET)
 
 $(CLIENT)/client/carom-client.wasm: $(WEB_OBJS) $(WATCH_OBJS) $(CLIENT_OBJS) $(CLIENT_WEB)/native/exports.txt
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(WEB_LINK) $(CLIENT_EXPORTS) $(filter-out %/watch/native/watch.o %/wire/chunk_file.o %/room/stream.o,$(filter %.o,$^)) $(CLIENT_LIBRARIES) -o $@
+	$(call say,LINK,$@)$(WEB_LINK) $(CLIENT_EXPORTS) $(filter-out $(CLIENT_NOT),$(CLIENT_ALL)) $(CLIENT_LIBRARIES) -o $@
 
 $(WEB)/layout-client.wasm: $(WEB_SIM)/native/layout.c $(CLIENT_WEB)/native/fields.def $(CLIENT_WEB)/native/frame.h client-sdk/include/carom/client.h | have-web
 	@mkdir -p $(@D)
@@ -123,6 +125,19 @@ $(CLIENT)/client/index.js: $(wildcard $(CLIENT_WEB)/*.ts) $(WEB_PACKAGE)/index.j
 	@node $(WEB_SIM)/native/layout.mjs $(WEB)/layout-client.wasm $(WEB)/client-ts/client/layout.ts
 	@sed 's/"index.ts"/"client\/index.ts"/' $(WEB_SIM)/tsconfig.json >$(WEB)/client-ts/tsconfig.json
 	$(call say,TSC,$@)node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/client-ts --rootDir $(WEB)/client-ts --outDir $(CLIENT)
+
+# A game of one's own: `make web-game GAME=DIR` links the rules of DIR/*.c in place of the examples' to build/web/games/NAME.wasm,
+# NAME being the folder's. They agree with the server's NAME.so by the hash of their sources, as its Makefile makes it.
+GAME_NAME = $(notdir $(abspath $(GAME)))
+GAME_OUT = $(WEB)/games/$(GAME_NAME)
+.PHONY: web-game
+web-game: web-client
+	@[ -n '$(wildcard $(GAME)/*.c)' ] || { echo 'web-game: expected GAME=FOLDER of a module'; exit 2; }
+	@rm -rf $(GAME_OUT) && mkdir -p $(GAME_OUT)
+	@source=$$(cat $$(ls $(GAME)/*.c $(GAME)/*.h 2>/dev/null | LC_ALL=C sort) | sha256sum | cut -c1-64); \
+	for file in $(wildcard $(GAME)/*.c) $(CLIENT_WEB)/native/games.c; do \
+	  $(WATCH_COMPILE) -I$(GAME) "-DCAROM_MODULE_SOURCE=\"$$source\"" -DCW_MODULE=carom_module_$(GAME_NAME) -c $$file -o $(GAME_OUT)/$$(basename $$file .c).o || exit 1; done
+	$(call say,LINK,$(GAME_OUT).wasm)$(WEB_LINK) $(CLIENT_EXPORTS) $(GAME_OUT)/*.o $(filter-out $(CLIENT_NOT) $(WEB)/watch/client-sdk/examples/% %/native/games.o,$(CLIENT_ALL)) $(CLIENT_LIBRARIES) -o $(GAME_OUT).wasm
 
 .PHONY: web-client
 web-client: $(CLIENT)/client/carom-client.wasm $(CLIENT)/client/index.js

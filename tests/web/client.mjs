@@ -1,69 +1,18 @@
 // carom-client under Node.js: plays on a real server, each datagram as a message of a WebSocket. Its own body moves on the server, its world is the
 // recorded one bit for bit (exact sync), it comes back after the worker was killed, and changed datagrams are refused.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { chromium } from '../../build/web/node_modules/playwright-core/index.mjs';
 import { connect, load } from '../../build/web/carom-client/client/index.js';
+import { carom, hosted, play } from './hosted.mjs';
 import { served } from './serve.mjs';
 import { chance, proxied, Socket } from './websocket.mjs';
 
-const carom = process.env.CAROM_BINARY ?? 'build/release/carom';
-const WAIT_MS = 600000; // what never comes is a failure and no hang
-const FRAME_MS = 8;
 const open = (url, protocol) => new Socket(url, protocol);
 await load();
-
-/** Calls use(server) while `carom serve` hosts one room of a scene, "room", in one worker. */
-async function hosted(scene, use) {
-    const folder = mkdtempSync(join(tmpdir(), 'carom-client-'));
-    const at = (name) => join(folder, name);
-    const path = at('room.json');
-    writeFileSync(path, JSON.stringify({ ...scene, name: 'room' }));
-    const child = spawn(carom, ['serve', '--insecure', '--workers', '1', '--scene', path, '--listen', '127.0.0.1:0', '--matches', at('matches'),
-        '--db', at('carom.db'), '--ready-file', at('ready')], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CAROM_GRACE_MS: '5000' } });
-    let log = '';
-    child.stderr.on('data', (text) => { log += text; });
-    const ended = new Promise((done) => child.once('exit', done));
-    try {
-        while (!existsSync(at('ready')) || readFileSync(at('ready'), 'utf8') === '') {
-            assert.equal(child.exitCode, null, log);
-            await new Promise((done) => setTimeout(done, 20));
-        }
-        await use({
-            port: Number(readFileSync(at('ready'), 'utf8').split('\n')[0].split(':').pop()),
-            pid: child.pid,
-            async end() {
-                child.kill('SIGTERM');
-                assert.equal(await ended, 0, log);
-                const match = readdirSync(at('matches')).find((name) => name.endsWith('.match'));
-                return join(at('matches'), match);
-            },
-        });
-    } finally {
-        child.kill('SIGKILL');
-        await ended;
-        rmSync(folder, { recursive: true, force: true });
-    }
-}
-
-/** Updates all clients until `until()` holds; `each` is called after each update, `frame` after all of them. */
-async function play(clients, until, each = () => {}, frame = () => {}) {
-    const begin = performance.now();
-    while (!until()) {
-        assert.ok(performance.now() < begin + WAIT_MS, `never: ${clients.map((client) => `${client.state} ${client.reason}`)}`);
-        for (const client of clients) {
-            client.update();
-            each(client);
-        }
-        frame();
-        await new Promise((done) => setTimeout(done, FRAME_MS));
-    }
-}
 
 const playing = (clients) => () => clients.every((client) => client.state === 'playing');
 
