@@ -120,7 +120,7 @@ TESTED_OBJS := $(filter-out $(OUT)/server/main.o,$(CAROM_OBJS))
 EXAMPLES := $(patsubst client-sdk/examples/%.c,$(OUT)/examples/%,$(EXAMPLE_SRCS))
 
 .SECONDARY: $(PROTO_HDRS) $(PROTO_HDRS:.h=.c)
-.PHONY: all run test check check-quick night bench deps install clean help format lint lines compile_commands
+.PHONY: all run play test check check-quick night bench deps install clean help format lint lines compile_commands
 .DEFAULT_GOAL := all
 
 all: $(OUT)/carom $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom_token.a $(EXAMPLES)
@@ -129,6 +129,7 @@ all: $(OUT)/carom $(OUT)/libcarom_sim.a $(OUT)/libcarom_client.a $(OUT)/libcarom
 help:
 	@echo 'make             builds the server, the client SDK and its examples'
 	@echo 'make run         hosts and plays a match; RUN_SECONDS=n ends it'
+	@echo 'make play        the same with a page by which a browser shows the match (clang, Node.js, npm)'
 	@echo 'make test        every suite that each commit needs (five minutes on two cores); SUITES="test-unit ..." only these'
 	@echo 'make check       make test, then the slow suites (up to 90 minutes); make check-quick: those of 20 minutes'
 	@echo 'make night       suites that take hours'
@@ -139,6 +140,7 @@ help:
 	@echo 'make web-watch   the npm package carom-watch, which watches and verifies matches, in build/web'
 	@echo 'make web-client  the npm package carom-client, by which a page plays on servers, in build/web'
 	@echo 'make web-game GAME=FOLDER   a program of carom-client with the rules of a module, in build/web/games'
+	@echo 'make web-page    the page by which matches are watched, which the next build of the server has in it'
 	@echo 'make bench-web   the same beside Rapier, under Node.js'
 	@echo 'make deps        installs what run and test need (Debian packages)'
 	@echo 'make install     into $$(DESTDIR)$$(PREFIX), PREFIX=/usr/local'
@@ -224,7 +226,18 @@ $(GEN)/http_page.inc: $(HTTP_PAGE)
 	@mkdir -p $(GEN)
 	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\//, "", n); printf "{\"%s\",\n", n } \
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
-$(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc
+
+# The page by which matches are watched, packed, where `make web-page` has made it; else none of its files.
+WATCH_PAGE = $(sort $(wildcard build/web/page/*.gz))
+$(GEN)/watch_page.list: always
+	@mkdir -p $(GEN)
+	@printf '%s\n' '$(WATCH_PAGE)' | cmp -s - $@ || printf '%s\n' '$(WATCH_PAGE)' >$@
+$(GEN)/watch_page.inc: $(GEN)/watch_page.list $(WATCH_PAGE)
+	$(call say,TEXT,$@)n=0; rows=; for file in $(filter %.gz,$^); do \
+	  echo "static const unsigned char WATCH_$$n[] = {"; LC_ALL=C od -An -v -tu1 $$file | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '};'; \
+	  name=$${file##*/}; rows="$$rows X(\"$${name%.gz}\", WATCH_$$n, \"$$(sha256sum $$file | cut -c1-32)\")"; n=$$((n + 1)); done >$@; \
+	  echo "#define WATCH_FILES(X)$$rows" >>$@
+$(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc $(GEN)/watch_page.inc
 
 # The scenes of the games in client-sdk/examples, each as a text of C.
 GAME_SCENES := $(foreach game,$(GAMES),client-sdk/examples/$(game)/$(game).json) tests/scenes/seeds/volume_six_blocks_pointer.json
@@ -318,6 +331,12 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 run:
 	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@CAROM=$(OUT)/carom RUN_SECONDS=$(RUN_SECONDS) deploy/run.sh
+
+# As `make run`, with the page for watching in the binary, where what it is built from is to be had.
+play:
+	@$(MAKE) --no-print-directory -s web-page || echo 'play: the page could not be built, so this plays without it: npm and the sources of Debian need the network once'
+	@$(MAKE) --no-print-directory $(PARALLEL) all
+	@PAGE=$(if $(wildcard build/web/page/page.js.gz),1) CAROM=$(OUT)/carom RUN_SECONDS=$(RUN_SECONDS) deploy/run.sh
 
 # For tests that compile the simulation themselves.
 .PHONY: print-determinism

@@ -2,7 +2,7 @@
 # What `make run` does once all is built: imports the sandbox, hosts two rooms of it in two worker
 # processes, plays them with four bots over a bad link, until Ctrl-C or for RUN_SECONDS; kills one of the
 # workers on the way, and the match goes on; then drains, verifies, and says where the recordings are.
-# CAROM is the binary. Status 0 only if the bots played on without a desync and the recordings verified.
+# CAROM is the binary. With PAGE=1 (`make play`) the rooms are streamed, and it says where the page for watching is. Status 0 only if the bots played on without a desync and the recordings verified.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -11,6 +11,8 @@ seconds=${RUN_SECONDS:-}
 unset CAROM
 dir=build/run
 scene=tests/scenes/sandbox.json
+stream=()
+[ -z "${PAGE:-}" ] || stream=(--stream-delay-s 1)
 
 if [ -n "$seconds" ] && ! [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
     echo "run.sh: RUN_SECONDS: '$seconds', expected a number of seconds" >&2
@@ -26,7 +28,7 @@ rm -f "$dir/ready" "$dir/keys" "$dir/bots.json" "$dir/serve.log" "$dir/bots.log"
 # ends the bots first and the server after them.
 set -m
 "$carom" serve --key "$dir/keys" --db "$dir/carom.db" --matches "$dir/matches" --workers 2 \
-    --room left=sandbox --room right=sandbox --listen 127.0.0.1:0 --http 127.0.0.1:0 --ready-file "$dir/ready" 2>"$dir/serve.log" &
+    --room left=sandbox --room right=sandbox --listen 127.0.0.1:0 --http 127.0.0.1:0 "${stream[@]}" --ready-file "$dir/ready" 2>"$dir/serve.log" &
 server=$!
 bots=
 killer=
@@ -80,6 +82,12 @@ if [ ! -s "$dir/ready" ]; then
     exit 1
 fi
 
+if [ -n "${PAGE:-}" ]; then
+    http=$(sed -n 's/.*"event":"http".*"address":"\([^"]*\)".*/\1/p' "$dir/serve.log")
+    echo "watch     http://$http/watch/ shows the match in a browser"
+elif [ -z "$seconds" ]; then
+    echo "          make play does this with a page that shows the match in a browser"
+fi
 if [ "$interrupted" -eq 0 ]; then
     # 100 ms of round trip is 50 ms each way.
     "$carom" bots --connect "$(head -1 "$dir/ready")" --key "$dir/keys" --rooms left,right --count 4 --predict 4 --latency 50 --loss 2 \

@@ -325,11 +325,11 @@ check-web: web $(WEB_VIEWER_OBJS) $(OUT)/carom | have-browser
 	@set -o pipefail; CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/sim.mjs tests/web/browser.mjs | \
 	  tee $(WEB)/tap | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'
 
-# The npm package carom-watch, by node and in Chromium, where Debian's sources of its libraries are to be had.
+# The npm package carom-watch, and the page by which matches are watched, by node and in Chromium, where Debian's sources of its libraries are to be had.
 .PHONY: check-watch
 check-watch: $(OUT)/carom | have-web have-browser have-libraries
-	@if $(MAKE) -s $(WATCH_LIBRARIES); then set -o pipefail; $(MAKE) -s web-watch && \
-	  CAROM_BINARY=$(OUT)/carom node --test --test-reporter=tap tests/web/watch.mjs | \
+	@if $(MAKE) -s $(WATCH_LIBRARIES); then set -o pipefail; $(MAKE) -s web-watch web-page && $(MAKE) -s $(OUT)/carom && \
+	  CAROM_BINARY=$(OUT)/carom node --test --test-concurrency=1 --test-reporter=tap tests/web/watch.mjs tests/web/matches.mjs | \
 	  tee $(WEB)/tap-watch | awk '/^ *not ok/ || /^ *error:/ {print} /^# pass/ {p = $$3} /^# fail/ {f = $$3} END {print p " passed, " f " failed"}'; \
 	else echo 'SKIPPED: no sources of libraries for WebAssembly'; exit 77; fi
 

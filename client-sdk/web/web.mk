@@ -143,6 +143,31 @@ web-game: web-client
 web-client: $(CLIENT)/client/carom-client.wasm $(CLIENT)/client/index.js
 	@cp $(CLIENT_WEB)/package.json $(CLIENT_WEB)/README.md LICENSE $(CLIENT)/
 
+# The page by which matches are watched and replayed: page.js with three.js and carom-watch in it, packed by gzip. What is there when
+# the server is built becomes part of it (Makefile, WATCH_PAGE).
+PAGE := $(WEB)/page
+PAGE_SRC := client-sdk/web/page
+PAGE_TS := $(wildcard $(PAGE_SRC)/*.ts)
+
+$(PAGE)/page.js.gz: $(PAGE_TS) $(PAGE_SRC)/tsconfig.json $(WATCH)/watch/index.js
+	@rm -rf $(WEB)/page-ts && mkdir -p $(WEB)/page-ts $(PAGE) && cp -r $(WEB)/watch-ts/sim $(WEB)/watch-ts/watch $(WEB)/page-ts/
+	@mkdir -p $(WEB)/page-ts/page && cp $(PAGE_TS) $(PAGE_SRC)/tsconfig.json $(WEB)/page-ts/page/
+	$(call say,TSC,$(PAGE_SRC))node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/page-ts/page
+	$(call say,PACK,$@)$(WEB)/node_modules/.bin/esbuild $(WEB)/page-ts/page/main.ts --bundle --minify --format=esm --target=es2022 \
+	  --legal-comments=inline --log-level=warning | gzip -9n >$@.new && mv $@.new $@
+
+$(PAGE)/carom-watch.wasm.gz: $(WATCH)/watch/carom-watch.wasm
+	@mkdir -p $(PAGE)
+	@gzip -9n <$< >$@
+
+$(PAGE)/%.gz: $(PAGE_SRC)/%
+	@mkdir -p $(PAGE)
+	@gzip -9n <$< >$@
+
+.PHONY: web-page
+web-page: | have-libraries
+web-page: $(addprefix $(PAGE)/,page.js.gz carom-watch.wasm.gz index.html.gz page.css.gz)
+
 -include $(CLIENT_OBJS:.o=.d) $(WATCH_OBJS:.o=.d) $(WEB_OBJS:.o=.d) $(WEB_SOFT_OBJS:.o=.d)
 
 # Beside Rapier: nothing of it is in the package or needed to build it.

@@ -35,6 +35,7 @@ static void say_rooms(cm_node_admin *a, const cm_admin_request *asked, cm_admin_
         cm_hosted_room_stats_get(cm_worker_room_at(a->worker, i), &stats);
         cm_match_status match;
         cm_store_status(a->store, room->match, &match);
+        bool streamed = room->spec.stream_delay_s > 0 && match.unstreamed[0] == '\0';
         const cm_room_info *info = cm_hosted_room_info(cm_worker_room_at(a->worker, i));
         cm_admin_say(
             reply, CM_T("room", room->spec.name), CM_T("scene", info->scene),
@@ -48,6 +49,7 @@ static void say_rooms(cm_node_admin *a, const cm_admin_request *asked, cm_admin_
             CM_U("ticks_behind", stats.ticks_behind),
             CM_U("tick_percent", stats.tick_permille / 10), CM_B("slowed", stats.is_slowed),
             CM_B("isolated", a->isolated), CM_T("match", room->path),
+            CM_X(streamed ? "stream" : NULL, match.match_id),
             CM_U("recorded_tick", match.committed_tick), CM_B("durable", match.durable));
     }
 }

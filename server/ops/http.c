@@ -20,9 +20,11 @@
 #define REFUSAL_BYTES 192u  // of that
 // A connection that gave its place away is closed by the library at the end of the turn.
 #define PLACES (CM_HTTP_CONNECTIONS_MAX + CM_HTTP_TURN_ACCEPTS)
-// A browser takes from here alone what a page of ours needs, whatever got into it.
+// A browser takes from here alone what a page of ours needs, whatever got into it. WebAssembly is
+// compiled by scripts of ours, for which no eval of texts has to be allowed.
 #define POLICY                                                                                     \
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "                 \
+    "connect-src 'self'; "                                                                         \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 typedef enum state {
@@ -48,7 +50,7 @@ typedef struct connection {
     struct MHD_Connection *library; // NULL before GIVEN
     uint32_t status;                // of the answer
     const char *type;
-    const char *cache; // as in cm_http_answer
+    const char *cache, *encoding; // as in cm_http_answer
     char etag[CM_HTTP_ETAG_MAX];
     const char *allow, *origin; // likewise
     cm_page *page;              // NULL: there is none yet
@@ -201,6 +203,7 @@ static void set_answer(connection *c, const cm_http_answer *answer)
     c->cache = answer->cache;
     c->allow = answer->allow;
     c->origin = answer->origin;
+    c->encoding = answer->encoding;
     memcpy(c->etag, answer->etag, sizeof c->etag);
     c->first = 0;
     c->length = c->page->size;
@@ -298,6 +301,7 @@ static enum MHD_Result put_headers(struct MHD_Response *response, const connecti
         {"X-Content-Type-Options", "nosniff"},
         {"Content-Security-Policy", POLICY},
         {MHD_HTTP_HEADER_CONNECTION, "close"},
+        {MHD_HTTP_HEADER_CONTENT_ENCODING, c->encoding},
         {MHD_HTTP_HEADER_ETAG, tagged ? c->etag : NULL},
         {MHD_HTTP_HEADER_ACCEPT_RANGES, tagged ? "bytes" : NULL},
         {MHD_HTTP_HEADER_CONTENT_RANGE, range[0] != '\0' ? range : NULL},

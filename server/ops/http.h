@@ -51,6 +51,7 @@ typedef struct cm_http_answer {
     const char *allow;       // methods, for Allow; NULL: it is left out
     const char *origin;      // that may read it (CORS), of a text that stays; NULL: none
     cm_http_refusal refusal; // counts as one of these; CM_HTTP_GOOD: as none
+    const char *encoding;    // "gzip": the page is packed so; NULL: it is plain
 } cm_http_answer;
 
 // The party that asks, and the body.

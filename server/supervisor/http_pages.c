@@ -396,17 +396,25 @@ static cm_http_found get_file(const cm_http_request *request, cm_http_answer *an
         return CM_HTTP_NOT_THERE;
     }
     answer->type = file.type;
+    answer->encoding = file.encoding;
     answer->page = cm_page_create();
     if (answer->page == NULL) {
         return CM_HTTP_LATER;
     }
-    cm_page_text(answer->page, file.text);
+    cm_page_bytes(answer->page, file.bytes, file.size);
+    if (file.etag != NULL) {
+        answer->cache = "no-cache";
+        snprintf(answer->etag, sizeof answer->etag, "\"%.32s\"", file.etag);
+    }
     return CM_HTTP_ANSWERED;
 }
 
 static cm_http_found get_stream(cm_http_pages *h, const cm_http_request *request,
                                 cm_http_answer *answer)
 {
+    if (strcmp(request->path, CM_STREAM_LIST) == 0) {
+        return cm_stream_files_list(h->streams, h->now_us, answer);
+    }
     return cm_stream_files_get(h->streams, request->path, h->is_private && request->by_own_name,
                                answer);
 }

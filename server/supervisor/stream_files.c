@@ -1,6 +1,7 @@
 // See the header. A file is read whole at once: 4 to 100 kB from the kernel's cache.
 #include "server/supervisor/stream_files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,9 @@ typedef struct kept {
 
 struct cm_stream_files {
     char *matches;
-    uint32_t next; // place of the next one that is kept
+    cm_page *list;    // NULL: none was asked for
+    uint64_t list_us; // when it was made
+    uint32_t next;    // place of the next one that is kept
     kept kept[CM_STREAM_FILES_KEPT];
 };
 
@@ -48,6 +51,7 @@ void cm_stream_files_destroy(cm_stream_files *files)
         for (uint32_t i = 0; i < CM_STREAM_FILES_KEPT; i++) {
             cm_page_drop(files->kept[i].page);
         }
+        cm_page_drop(files->list);
         free(files->matches);
         free(files);
     }
@@ -189,5 +193,94 @@ cm_http_found cm_stream_files_get(cm_stream_files *files, const char *path, bool
     if (what == A_CHUNK) {
         keep(files, path, answer);
     }
+    return CM_HTTP_ANSWERED;
+}
+
+// The list -------------------------------------------------------------------------------------
+
+typedef struct listed {
+    char path[sizeof PLACE + ID_DIGITS + sizeof INDEX];
+    time_t changed;
+} listed;
+
+// Keeps the newest ones, the newest first.
+static uint32_t insert(listed *list, uint32_t count, const listed *one)
+{
+    uint32_t at = count;
+    while (at > 0 && list[at - 1].changed < one->changed) {
+        at--;
+    }
+    if (at == CM_STREAM_FILES_LISTED) {
+        return count;
+    }
+    uint32_t left = count < CM_STREAM_FILES_LISTED ? count : CM_STREAM_FILES_LISTED - 1;
+    memmove(list + at + 1, list + at, (left - at) * sizeof *list);
+    list[at] = *one;
+    return left + 1;
+}
+
+static uint32_t find_streams(const cm_stream_files *files, listed list[CM_STREAM_FILES_LISTED])
+{
+    char name[4096];
+    const struct dirent *entry;
+    struct stat about;
+    uint32_t count = 0;
+    int size = snprintf(name, sizeof name, "%s/" CM_STREAM_FOLDER, files->matches);
+    DIR *dir = size > 0 && (size_t)size < sizeof name - 64 ? opendir(name) : NULL;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        listed one;
+        if (strlen(entry->d_name) != ID_DIGITS) {
+            continue;
+        }
+        snprintf(one.path, sizeof one.path, PLACE "%.16s" INDEX, entry->d_name);
+        snprintf(name + size, sizeof name - (size_t)size, "/%s", one.path + strlen(PLACE));
+        if (kind_of(one.path) == AN_INDEX && stat(name, &about) == 0) {
+            one.changed = about.st_mtime;
+            count = insert(list, count, &one);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return count;
+}
+
+static cm_page *make_list(const cm_stream_files *files)
+{
+    listed list[CM_STREAM_FILES_LISTED];
+    uint32_t count = find_streams(files, list);
+    cm_page *page = cm_page_create();
+    const char *before = "[";
+    for (uint32_t i = 0; page != NULL && i < count; i++) {
+        cm_page *index = read_file(files, list[i].path); // NULL: it was pruned meanwhile
+        if (index != NULL && index->size > 0) {
+            cm_page_text(page, before);
+            cm_page_bytes(page, index->text, index->size);
+            before = ",\n";
+        }
+        cm_page_drop(index);
+    }
+    if (page != NULL) {
+        cm_page_text(page, page->size == 0 ? "[]\n" : "]\n");
+    }
+    return page;
+}
+
+cm_http_found cm_stream_files_list(cm_stream_files *files, uint64_t now_us, cm_http_answer *answer)
+{
+    if (files->list == NULL || now_us - files->list_us >= CM_STREAM_FILES_FRESH_US) {
+        cm_page *made = make_list(files);
+        if (made == NULL || made->cut) {
+            cm_page_drop(made);
+            return CM_HTTP_LATER;
+        }
+        cm_page_drop(files->list);
+        files->list = made;
+        files->list_us = now_us;
+    }
+    answer->type = "application/json";
+    answer->cache = A_MOMENT;
+    put_etag(files->list, answer->etag);
+    answer->page = cm_page_hold(files->list);
     return CM_HTTP_ANSWERED;
 }

@@ -1,7 +1,8 @@
 // A match's stream (PROTOCOL.md 11): chunks are fetched, run again tick by tick, and compared with what was recorded, by
 // the same C that servers and `carom match verify` have. What step() has shown is what happened.
 
-import { CaromError, native } from '../sim/native.js';
+import { handleOf, type Handle } from '../sim/collider.js';
+import { CaromError, native, type Vector } from '../sim/native.js';
 import { World } from '../sim/world.js';
 
 /** What a stream's index.json tells; it changes while the match runs. */
@@ -123,6 +124,34 @@ export class MatchStream {
             this.watched = World.over(at);
         }
         return this.watched;
+    }
+
+    /** Those who play, each with the body that it steers; null: it has none. */
+    players(): { player: number; body: Handle | null }[] {
+        const n = native();
+        const there = BigInt.asUintN(64, n.call64['cw_watch_players']!(this.at));
+        const found = [];
+        for (let player = 0; there >> BigInt(player) > 0n; player++) {
+            if ((there >> BigInt(player)) & 1n) {
+                n.begin();
+                const id = n.take(8);
+                n.call['cw_watch_player_body']!(id, this.at, player);
+                const [index, generation] = [n.u32[id >> 2]!, n.u32[(id >> 2) + 1]!];
+                found.push({ player, body: generation ? handleOf(index, generation) : null });
+            }
+        }
+        return found;
+    }
+
+    /** The two anchors of each joint, in the world. */
+    joints(): [Vector, Vector][] {
+        const n = native();
+        const most = this.world.stats().joints;
+        const rows = n.alloc(Math.max(24 * most, 1));
+        const count = n.call['cw_watch_joints']!(this.at, rows, most);
+        const found = Array.from({ length: count }, (_, i): [Vector, Vector] => [n.vector(rows + 24 * i), n.vector(rows + 24 * i + 12)]);
+        n.free(rows);
+        return found;
     }
 
     /** One tick. False: the loaded chunk has no more, and load() comes first. Throws where a tick is not what happened. */

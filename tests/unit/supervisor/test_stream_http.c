@@ -133,7 +133,9 @@ static void expect_nothing_else(const char *match)
                                   "/stream/%s/0",
                                   "/stream/%s.match",
                                   "/stream/../%s.match",
-                                  "/stream/"};
+                                  "/stream/",
+                                  "/watch/nothing.js",
+                                  "/watch/../page.js"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         snprintf(path, sizeof path, others[i], match);
         fetch(path, "", &a);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carom/joint.h"
 #include "carom/world.h"
 
 #include "shared/room/stream.h"
@@ -155,4 +156,32 @@ CAROM_API uint32_t cw_watch_next(const cw_watch *watch)
 CAROM_API uint32_t cw_watch_end(const cw_watch *watch)
 {
     return cm_stream_end(watch->stream);
+}
+
+// Those who play, a bit a player.
+CAROM_API uint64_t cw_watch_players(const cw_watch *watch)
+{
+    return cm_game_players(cm_stream_game(watch->stream));
+}
+
+// The body that a player steers, else its pointer, else the null id.
+CAROM_API carom_body_id cw_watch_player_body(const cw_watch *watch, uint32_t player)
+{
+    return cm_game_player_body(cm_stream_game(watch->stream), player);
+}
+
+// Six floats a joint: its anchor on either body, x, y, z each. Returns how many were written.
+CAROM_API uint32_t cw_watch_joints(const cw_watch *watch, float *rows, uint32_t capacity)
+{
+    const carom_world *world = carom_game_world(cm_stream_game(watch->stream));
+    uint32_t count = 0, slots = carom_world_joint_slots(world);
+    for (uint32_t slot = 0; slot < slots && count < capacity; slot++) {
+        carom_joint_state joint;
+        if (carom_joint_get(world, carom_world_joint_at(world, slot), &joint) == CAROM_OK) {
+            float *row = rows + 6 * (size_t)count++;
+            memcpy(row, &joint.anchor_a, sizeof joint.anchor_a);
+            memcpy(row + 3, &joint.anchor_b, sizeof joint.anchor_b);
+        }
+    }
+    return count;
 }
