@@ -227,15 +227,15 @@ $(GEN)/http_page.inc: $(HTTP_PAGE)
 	$(call say,TEXT,$@)LC_ALL=C awk 'FNR == 1 { if (NR > 1) print "},"; n = FILENAME; sub(/.*\//, "", n); printf "{\"%s\",\n", n } \
 	  { gsub(/["\\]/, "\\\\&"); printf "\"%s\\n\"\n", $$0 } END { print "}," }' $^ >$@
 
-# The page by which matches are watched, packed, where `make web-page` has made it; else none of its files.
-WATCH_PAGE = $(sort $(wildcard build/web/page/*.gz))
+# The page by which matches are watched, packed, where `make web-page` has made it; else none of its files. Seen by their sums: the
+# page's gallery is packed by the program, so that a program holds the page that was there before it.
 $(GEN)/watch_page.list: always
 	@mkdir -p $(GEN)
-	@printf '%s\n' '$(WATCH_PAGE)' | cmp -s - $@ || printf '%s\n' '$(WATCH_PAGE)' >$@
-$(GEN)/watch_page.inc: $(GEN)/watch_page.list $(WATCH_PAGE)
-	$(call say,TEXT,$@)n=0; rows=; for file in $(filter %.gz,$^); do \
+	@{ LC_ALL=C sha256sum build/web/page/*.gz 2>/dev/null || true; } | cut -c1-32,65- >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(GEN)/watch_page.inc: $(GEN)/watch_page.list
+	$(call say,TEXT,$@)n=0; rows=; while read -r sum file; do \
 	  echo "static const unsigned char WATCH_$$n[] = {"; LC_ALL=C od -An -v -tu1 $$file | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '};'; \
-	  name=$${file##*/}; rows="$$rows X(\"$${name%.gz}\", WATCH_$$n, \"$$(sha256sum $$file | cut -c1-32)\")"; n=$$((n + 1)); done >$@; \
+	  name=$${file##*/}; rows="$$rows X(\"$${name%.gz}\", WATCH_$$n, \"$$sum\")"; n=$$((n + 1)); done <$< >$@; \
 	  echo "#define WATCH_FILES(X)$$rows" >>$@
 $(OUT)/server/ops/web_page.o: $(GEN)/http_page.inc $(GEN)/watch_page.inc
 

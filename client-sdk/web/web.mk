@@ -60,7 +60,7 @@ WATCH := $(WEB)/carom-watch
 WATCH_TS := $(wildcard client-sdk/web/watch/*.ts)
 WATCH_LIBRARIES := $(WEB)/libraries/done
 WATCH_SRCS := $(filter-out $(WEB_SRCS) shared/base/assert.c shared/net/% shared/transport/% shared/codec/% %_json.c,$(SHARED_SRCS)) \
-  client-sdk/web/watch/native/watch.c
+  client-sdk/web/watch/native/watch.c client-sdk/web/watch/native/scene.c
 WATCH_OBJS := $(WATCH_SRCS:%.c=$(WEB)/watch/%.o) $(GAME_SRCS:%.c=$(WEB)/watch/%.o) $(PROTOS:proto/%.proto=$(WEB)/watch/proto/%.pb-c.o)
 WATCH_EXPORTS = $(addprefix -Wl$(COMMA)--export=,$(shell cat $(WEB_SIM)/native/exports.txt client-sdk/web/watch/native/exports.txt))
 WATCH_COMPILE = $(WEB_COMPILE) -D_Thread_local= -I$(GEN) -Iclient-sdk/include -I$(WEB)/libraries/include
@@ -149,9 +149,17 @@ PAGE := $(WEB)/page
 PAGE_SRC := client-sdk/web/page
 PAGE_TS := $(wildcard $(PAGE_SRC)/*.ts)
 
-$(PAGE)/page.js.gz: $(PAGE_TS) $(PAGE_SRC)/tsconfig.json $(WATCH)/watch/index.js
+# The scenes of the gallery, packed by the program itself, which may have the page of before in it.
+GALLERY := $(shell sed -n "s/.*{ name: '\([a-z0-9_]*\)', title.*/\1/p" client-sdk/web/page/gallery.ts)
+GALLERY_SCENES := $(sort $(wildcard tests/scenes/seeds/collision_fig*.json $(foreach name,$(GALLERY),tests/scenes/seeds/$(name).json tests/scenes/$(name).json)))
+$(WEB)/scenes.ts: $(GALLERY_SCENES) $(PAGE_SRC)/gallery.ts $(OUT)/carom
+	$(call say,PACK,$@)set -e; { echo 'export const SCENES: Record<string, string> = {'; for file in $(GALLERY_SCENES); do \
+	  $(OUT)/carom scene pack $$file --out $@.packed; name=$${file##*/}; echo "    $${name%.json}: '$$(base64 -w0 $@.packed)',"; done; echo '};'; } >$@.new; \
+	  cmp -s $@.new $@ || cp $@.new $@; rm -f $@.new $@.packed
+
+$(PAGE)/page.js.gz: $(WEB)/scenes.ts $(PAGE_TS) $(PAGE_SRC)/tsconfig.json $(WATCH)/watch/index.js
 	@rm -rf $(WEB)/page-ts && mkdir -p $(WEB)/page-ts $(PAGE) && cp -r $(WEB)/watch-ts/sim $(WEB)/watch-ts/watch $(WEB)/page-ts/
-	@mkdir -p $(WEB)/page-ts/page && cp $(PAGE_TS) $(PAGE_SRC)/tsconfig.json $(WEB)/page-ts/page/
+	@mkdir -p $(WEB)/page-ts/page && cp $(PAGE_TS) $(PAGE_SRC)/tsconfig.json $(WEB)/scenes.ts $(WEB)/page-ts/page/
 	$(call say,TSC,$(PAGE_SRC))node $(WEB)/node_modules/typescript/bin/tsc -p $(WEB)/page-ts/page
 	$(call say,PACK,$@)$(WEB)/node_modules/.bin/esbuild $(WEB)/page-ts/page/main.ts --bundle --minify --format=esm --target=es2022 \
 	  --legal-comments=inline --log-level=warning | gzip -9n >$@.new && mv $@.new $@

@@ -62,13 +62,16 @@ async function paged(use, { base = url, width = 1280, height = 800, scheme = 'li
     page.on('pageerror', (error) => wrong.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && !expected.test(message.text()) && wrong.push(message.text()));
     page.on('request', (asked) => !/^(blob|data):/.test(asked.url()) && !asked.url().startsWith(base) && wrong.push(asked.url()));
-    await page.goto(`${base}/watch/`);
-    await use(page);
-    assert.deepEqual(wrong, []);
-    if (process.env.SCREENSHOTS) {
-        await page.screenshot({ path: join(process.env.SCREENSHOTS, `${width}-${scheme}.png`) });
+    try {
+        await page.goto(`${base}/watch/`);
+        await use(page);
+        assert.deepEqual(wrong, []);
+        if (process.env.SCREENSHOTS) {
+            await page.screenshot({ path: join(process.env.SCREENSHOTS, `${width}-${scheme}.png`) });
+        }
+    } finally {
+        await context.close();
     }
-    await context.close();
 }
 
 const rooms = async () => (await fetch(`${url}/rooms`)).json();
@@ -234,7 +237,7 @@ test('a match that ended is replayed, saved, and taken as a file; what was chang
         await page.selectOption('#other', other);
         await page.waitForFunction(() => /^(they differ|the same, |not compared)/.test(document.querySelector('#proof').textContent));
         assert.match(await page.textContent('#proof'), /^they differ from tick \d+ on$/);
-        assert.equal(await page.locator('#marks .apart').count(), 1);
+        await page.waitForFunction(() => document.querySelectorAll('#marks .apart').length === 1);
     });
     // The command line and the page agree about what was saved.
     execFileSync('mkdir', [at('unpacked')]);
@@ -272,6 +275,49 @@ test('a match that ended is replayed, saved, and taken as a file; what was chang
     });
 });
 
+test('the gallery: each scene opens and moves; bit for bit as the native program has it; a pointer pushes', () => paged(async (page) => {
+    const piece = (name, solver) => page.evaluate(([one, other]) => { location.hash = `#gallery=${one}${other ? `&solver=${other}` : ''}`; }, [name, solver]);
+    const isAt = (name) => page.waitForFunction((one) => globalThis.page?.gallery.shown !== null && document.querySelector('#piece').value === one, name);
+    await page.click('#pieces a');
+    const names = await page.$$eval('#piece option', (list) => list.map(({ value }) => value));
+    assert.ok(names.length >= 27);
+    for (const name of names) {
+        await piece(name);
+        await isAt(name);
+        await page.waitForFunction(() => globalThis.page.gallery.shown.world.tick > 3n);
+        assert.equal(await page.textContent('#alert'), '', name);
+    }
+    for (const [name, ticks, solver, index] of [['lcp_ragdoll', 90, undefined, ''], ['tower', 60, 'volume', '4'], ['volume_top', 200, undefined, '']]) {
+        await piece(name, index);
+        await isAt(name);
+        const file = existsSync(`tests/scenes/${name}.json`) ? `tests/scenes/${name}.json` : `tests/scenes/seeds/${name}.json`;
+        const lines = execFileSync(carom, ['sim', file, '--ticks', `${ticks}`, '--every', `${ticks}`, ...(solver ? ['--solver', solver] : [])]);
+        const hash = await page.evaluate((count) => {
+            const { gallery } = globalThis.page;
+            gallery.reset();
+            const { world } = gallery.shown;
+            while (world.tick < BigInt(count)) {
+                world.step();
+            }
+            return world.hash().toString(16).padStart(16, '0');
+        }, ticks);
+        assert.equal(hash, JSON.parse(lines.toString().trim().split('\n').at(-1)).hash, name);
+    }
+    await piece('volume_six_blocks_pointer');
+    await isAt('volume_six_blocks_pointer');
+    const box = await page.locator('#view').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const pushed = () => page.waitForFunction(() => {
+        const [, pointer] = [...globalThis.page.gallery.shown.world.bodies()];
+        const { x, y, z } = pointer.contactForce();
+        return Math.abs(pointer.translation().x) < 1 && Math.hypot(x, y, z) > 0;
+    });
+    await pushed();
+    await page.focus('#view');
+    await page.keyboard.press('r');
+    await page.waitForFunction(() => [...globalThis.page.gallery.shown.world.bodies()][1].translation().x < -3);
+}));
+
 test('on a phone, in both schemes, with enough contrast; behind the path of a proxy', async () => {
     const proxy = createServer((got, answer) => {
         const asked = ask(url + got.url.replace('/games/carom', ''), { headers: { host: new URL(url).host } }, (from) => {
@@ -285,6 +331,11 @@ test('on a phone, in both schemes, with enough contrast; behind the path of a pr
     const base = `http://127.0.0.1:${proxy.address().port}/games/carom`;
     for (const scheme of ['light', 'dark']) {
         await paged(async (page) => {
+            await page.click('#pieces a');
+            await page.waitForFunction(() => globalThis.page.gallery.isOpen);
+            assert.deepEqual(await page.evaluate(faint), []);
+            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the screen');
+            await page.click('#leave');
             await page.waitForFunction(() => document.querySelectorAll('#rooms-list a').length > 0);
             assert.deepEqual(await page.evaluate(faint), []);
             assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the screen');

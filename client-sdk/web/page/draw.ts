@@ -12,7 +12,7 @@ import type { Rotation, Vector } from '../sim/native.js';
 export type DrawnWorld = Pick<World, 'bodies' | 'transforms'>;
 /** A line from a to b, in metres, as joints and contacts are shown. */
 export type Line = readonly [Vector, Vector];
-/** Where one looks from, as a link has it: nine numbers would do for two vectors and the rest. */
+/** From where one looks to where, as a link has it. */
 export type View = { from: Vector; to: Vector };
 
 const FLOATS = 8; // of a row of transforms()
@@ -28,10 +28,14 @@ const MATERIALS = {
     asleep: material(0x7f8ea0, 0.8),
     player: material(0xf0803c, 0.5),
     chosen: material(0xffd54a, 0.4),
-    fixed: new THREE.MeshStandardMaterial({ color: 0x3d4b5a, roughness: 1, side: THREE.DoubleSide }),
+    fixed: new THREE.MeshStandardMaterial({ color: 0x5a6b7c, roughness: 1, side: THREE.DoubleSide }),
+    ground: new THREE.MeshStandardMaterial({ roughness: 1, side: THREE.DoubleSide }),
 };
-/** The grounds of the two themes: page.css has the same. */
-export const GROUNDS = { light: 0xdfe6ec, dark: 0x10151c };
+/** Of the two themes; page.css has the sky's. */
+const SKY = { light: 0xdfe6ec, dark: 0x10151c };
+const GROUND = { light: 0xa9b6c2, dark: 0x2b3744 };
+const FOV = 50; // degrees, of the shorter side
+const FOV_MAX = 85;
 
 const geometries = new Map<string, unknown>(); // shared by equal shapes
 
@@ -78,7 +82,9 @@ export class Drawing {
     followed: Handle | null = null;
     /** Whether bodies that sleep have a colour of their own. */
     showSleep = true;
-    readonly camera = new THREE.PerspectiveCamera(50, 1, NEAREST, FARTHEST);
+    /** Whether planes are drawn, which have no end. */
+    showPlanes = true;
+    readonly camera = new THREE.PerspectiveCamera(FOV, 1, NEAREST, FARTHEST);
     readonly groups = new Map<Handle, { group: typeof THREE.Group; index: number }>();
     private readonly renderer;
     private readonly controls;
@@ -99,13 +105,25 @@ export class Drawing {
     }
 
     paint(dark: boolean): void {
-        this.scene.background = new THREE.Color(dark ? GROUNDS.dark : GROUNDS.light);
+        this.scene.background = new THREE.Color(dark ? SKY.dark : SKY.light);
+        MATERIALS.ground.color.set(dark ? GROUND.dark : GROUND.light);
     }
 
     look(view: View): void {
         this.camera.position.copy(view.from);
         this.controls.target.copy(view.to);
         this.controls.update();
+    }
+
+    /** At a place, from a direction, so far that a ball of that radius is in the picture. */
+    aim(middle: readonly [number, number, number], from: readonly [number, number, number], radius: number): void {
+        const [to, way] = [new THREE.Vector3(...middle), new THREE.Vector3(...from).normalize()];
+        const far = (1.2 * radius) / Math.sin(((FOV / 2) * Math.PI) / 180);
+        this.camera.near = Math.min(NEAREST, radius / 20) * Math.max(1, radius);
+        this.camera.far = Math.max(FARTHEST, 50 * radius);
+        this.camera.updateProjectionMatrix();
+        this.controls.maxPolarAngle = from[1] === 0 ? Math.PI : 1.55;
+        this.look({ from: xyz(way.multiplyScalar(far).add(to)), to: xyz(to) });
     }
 
     get view(): View {
@@ -130,6 +148,7 @@ export class Drawing {
         this.players.clear();
         this.chosen.clear();
         this.followed = null;
+        this.showPlanes = true;
         for (const name of this.lines.keys()) {
             this.drawLines(name, [], 0);
         }
@@ -208,7 +227,11 @@ export class Drawing {
     private size(width: number, height: number, ratio: number): void {
         this.renderer.setPixelRatio(ratio);
         this.renderer.setSize(width, height, false);
-        this.camera.aspect = width / Math.max(height, 1);
+        const aspect = width / Math.max(height, 1);
+        this.camera.aspect = aspect;
+        // On a phone that is held upright as much is seen from side to side.
+        const half = Math.atan(Math.tan((FOV * Math.PI) / 360) / Math.min(aspect, 1));
+        this.camera.fov = Math.min((half * 360) / Math.PI, FOV_MAX);
         this.camera.updateProjectionMatrix();
     }
 
@@ -222,7 +245,7 @@ export class Drawing {
                 for (let i = 0; i < body.numColliders(); i++) {
                     const collider = body.collider(i);
                     const shape = collider.shape();
-                    if (!collider.isSensor() && !isEndlessWall(shape)) {
+                    if (!collider.isSensor() && !(shape.kind === 'halfspace' && (!this.showPlanes || isWall(shape.normal)))) {
                         group.add(meshOf(shape));
                     }
                 }
@@ -243,7 +266,7 @@ export class Drawing {
             group.quaternion.fromArray(rows, at + 4);
             const material = this.materialOf(handle, rows[at + 3]!);
             for (const mesh of group.children) {
-                mesh.material = material;
+                mesh.material = material === MATERIALS.fixed && mesh.userData.isPlane ? MATERIALS.ground : material;
             }
         }
     }
@@ -260,12 +283,13 @@ export class Drawing {
 }
 
 /** It would hide all that it holds in. */
-function isEndlessWall(shape: Shape): boolean {
-    return shape.kind === 'halfspace' && Math.abs(shape.normal.y) < 0.5;
+function isWall(normal: Vector): boolean {
+    return Math.abs(normal.y) < 0.5;
 }
 
 function meshOf(shape: Shape & { translation: Vector; rotation: Rotation }) {
     const mesh = new THREE.Mesh(geometryOf(shape), MATERIALS.moving);
+    mesh.userData.isPlane = shape.kind === 'halfspace';
     mesh.position.copy(shape.translation);
     mesh.quaternion.copy(shape.rotation);
     return mesh;

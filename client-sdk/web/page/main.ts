@@ -1,8 +1,10 @@
-// The page: the list of matches, or one of them, as the address's fragment says (#match=ID&tick=N&eye=…&follow=N). What is dropped on
+// The page: the list of matches, or one of them, as the address's fragment says (#match=ID&tick=N&eye=…&follow=N), or
+// a scene of the gallery (#gallery=NAME&solver=N). What is dropped on
 // it is opened as a file.
 
 import { init } from '../watch/index.js';
 import { Drawing } from './draw.js';
+import { Gallery, pieceLinks } from './gallery.js';
 import { MatchView } from './match.js';
 import { Rooms } from './rooms.js';
 import { droppedFiles, droppedSource, serverSource, type Source } from './source.js';
@@ -11,29 +13,45 @@ import { at, say } from './tools.js';
 const drawing = new Drawing(at<HTMLCanvasElement>('view'));
 const rooms = new Rooms(() => drawing);
 const match = new MatchView(drawing, () => rooms.matches);
+const gallery = new Gallery(drawing);
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const paint = () => drawing.paint(dark.matches);
 
-function show(isMatch: boolean): void {
-    at('rooms').hidden = isMatch;
-    at('match').hidden = at('leave').hidden = !isMatch;
+/** One of the three; the view is in the one that draws. */
+function show(part: 'rooms' | 'match' | 'gallery'): void {
+    for (const id of ['rooms', 'match', 'gallery']) {
+        at(id).hidden = id !== part;
+    }
+    at('leave').hidden = part === 'rooms';
     at('name').textContent = '';
-    if (isMatch) {
-        rooms.close();
-    } else {
-        match.close();
+    rooms.close();
+    match.close();
+    gallery.close();
+    if (part === 'rooms') {
         rooms.open();
+    } else if (drawing.canvas.parentElement !== at(part)) {
+        at(part).prepend(drawing.canvas);
     }
 }
 
 async function open(source: Source, asked: URLSearchParams): Promise<void> {
     say('');
-    show(true);
+    show('match');
     try {
         await match.open(source, asked);
     } catch (error) {
-        show(false);
+        show('rooms');
         say((error as Error).message);
+    }
+}
+
+function openPiece(name: string, solver: string): void {
+    say('');
+    show('gallery');
+    try {
+        gallery.open(name, solver);
+    } catch (error) {
+        say(`${(error as Error).message}: another solver can`);
     }
 }
 
@@ -41,13 +59,16 @@ async function route(): Promise<void> {
     const asked = new URLSearchParams(location.hash.slice(1));
     const id = asked.get('match') ?? '';
     if (/^[0-9a-f]{16}$/.test(id)) {
-        await open(serverSource(id), asked);
+        const source = serverSource(id);
+        await open({ ...source, name: rooms.names.get(id) ?? source.name }, asked);
+    } else if (asked.has('gallery')) {
+        openPiece(asked.get('gallery')!, asked.get('solver') ?? '0');
     } else if (id !== '') {
-        show(false);
+        show('rooms');
         say(`match=${id.slice(0, 64)}: expected 16 hexadecimal digits`);
     } else {
         say('');
-        show(false);
+        show('rooms');
     }
 }
 
@@ -86,12 +107,14 @@ function listenToFiles(): void {
 
 function frame(now: number): void {
     match.frame(now);
+    gallery.frame(now);
     requestAnimationFrame(frame);
 }
 
 dark.addEventListener('change', paint);
 paint();
 listenToFiles();
+at('pieces').append(...pieceLinks());
 await init();
 addEventListener('hashchange', () => void route());
 // A match from a file has no fragment, so to leave it changes none.
@@ -100,4 +123,4 @@ for (const link of document.querySelectorAll('header a[href="#"]')) {
 }
 await route();
 requestAnimationFrame(frame);
-Object.assign(globalThis, { page: { match, drawing } });
+Object.assign(globalThis, { page: { match, gallery, drawing } });

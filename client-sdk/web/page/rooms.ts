@@ -35,6 +35,8 @@ export class Rooms {
     private readonly pictures = new Map<string, HTMLCanvasElement>();
     /** Matches of the server, newest first: what another one is compared with. */
     matches: StreamIndex[] = [];
+    /** Rooms by the ids of their matches. */
+    readonly names = new Map<string, string>();
 
     constructor(private readonly drawing: () => Drawing) {}
 
@@ -58,6 +60,7 @@ export class Rooms {
         if (!this.isOpen) {
             return;
         }
+        rooms.forEach(({ room, stream }) => stream && this.names.set(stream, room));
         this.showRooms(rooms, none);
         this.showMatches();
         for (const room of rooms.filter(({ stream }) => this.matches.some(({ match_id: id }) => id === stream)).slice(0, THUMBNAILS)) {

@@ -178,6 +178,12 @@ export class RigidBody {
         return n.f32[(this.state() + BodyState.mass) >> 2]!;
     }
 
+    /** N, of its contacts, mean over the last tick; zero of a body that its scene does not ask it of (`report_force`). */
+    contactForce(): Vector {
+        const n = native();
+        return n.vector(this.state() + BodyState.contact_force);
+    }
+
     bodyType(): RigidBodyType {
         const n = native();
         return n.u32[(this.state() + BodyState.type) >> 2]! as RigidBodyType;
