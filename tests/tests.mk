@@ -32,7 +32,7 @@ fuzz: | have-test
 # comes into, and of the server only the files named here.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZED_SRCS := $(filter-out shared/sim/%,$(SDK_SRCS)) $(filter $(addprefix %/,gate.c admission.c connections.c bans.c \
-  used_tokens.c commands.c elf.c module_file.c http_head.c),$(SERVER_SRCS))
+  used_tokens.c commands.c elf.c module_file.c http_head.c websocket/frames.c websocket/upgrade.c),$(SERVER_SRCS))
 $(OUT)/tests/fuzz/targets/module_file.o: CPPFLAGS_OWN += -DCAROM_SOUND_MODULE='"$(OUT)/tests/modules/counter.so"'
 $(OUT)/fuzz_module_file: $(OUT)/tests/modules/counter.so
 $(OUT)/libfuzzed.a: $(call obj,$(FUZZED_SRCS)) $(PROTO_OBJS)
@@ -152,6 +152,11 @@ check-hostile: | have-test
 night-hostile: | have-test
 	@$(HOSTILE_ASAN)
 	$(call hostile_sessions,976)
+
+# Players by WebSocket on the HTTP port of the real server.
+.PHONY: test-websocket
+test-websocket: $(OUT)/carom
+	CAROM=$(OUT)/carom python3 tests/websocket/play.py
 
 # The real server, killed at seeded moments of a match; and on a disk that fills up.
 .PHONY: test-crash check-crash night-crash

@@ -376,11 +376,18 @@ static bool check_workers(const cm_config *config, cm_config_error *error)
         (int)config->workers, (unsigned)listen.port);
 }
 
+static bool check_web(const cm_config *config, cm_config_error *error)
+{
+    return !config->web || config->http[0] != '\0' ||
+           cm_refuse(error->message, "web: expected http, whose port WebSockets come by");
+}
+
 bool cm_config_check(const cm_config *config, cm_config_error *error)
 {
     bool good = check_text("", "listen", config->listen, error) &&
                 check_text("", "public", config->public, error) &&
-                check_text("", "http", config->http, error) && check_workers(config, error);
+                check_text("", "http", config->http, error) && check_workers(config, error) &&
+                check_web(config, error);
     if (!good) {
         (void)cm_config_goes_on(
             error, cm_config_find("workers")); // the others were checked when they were set

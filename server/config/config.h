@@ -30,6 +30,10 @@
     TEXT(http, "",                                                                                 \
          "HTTP address of metrics, health, rooms and players, HOST:PORT, without TLS; port 0 "     \
          "takes a free one; empty: none")                                                          \
+    BOOL(web, false,                                                                               \
+         "players by WebSocket, /play/ROOM of http: of its own pages, and of those of web_origin") \
+    TEXT(web_origin, "",                                                                           \
+         "origins (https://HOST) whose pages may play by WebSocket, with commas between them")     \
     TEXT(admin, "", "Unix socket that carom admin talks to; empty: admin.sock in matches")         \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \

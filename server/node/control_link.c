@@ -14,6 +14,7 @@
 struct cm_worker_letter {
     cm_worker_letter *next;
     size_t size;
+    int descriptor; // that goes with it; -1: none
     uint8_t bytes[];
 };
 
@@ -43,6 +44,9 @@ static void forget(cm_worker_link *link)
     link->first = letter->next;
     link->last = link->first != NULL ? link->last : NULL;
     link->waiting -= letter->size;
+    if (letter->descriptor >= 0) {
+        close(letter->descriptor);
+    }
     cm_crypto_wipe(letter->bytes, letter->size); // some are keys
     free(letter);
 }
@@ -108,6 +112,8 @@ static size_t size_of(const cm_worker_message *message)
     switch (message->type) {
     case CM_WORKER_RECEIVES_BAN:
         return offsetof(cm_worker_message, ban.reason) + strlen(message->ban.reason) + 1;
+    case CM_WORKER_RECEIVES_SOCKET:
+        return offsetof(cm_worker_message, socket) + sizeof message->socket;
     case CM_WORKER_RECEIVES_KEYS:
         return offsetof(cm_worker_message, keys) + sizeof message->keys;
     case CM_WORKER_RECEIVES_PORTS:
@@ -126,11 +132,26 @@ static size_t size_of(const cm_worker_message *message)
 }
 
 // True: it is sent, or never will be.
-static bool send_bytes(const cm_worker_link *link, const void *bytes, size_t size)
+static bool send_bytes(const cm_worker_link *link, const void *bytes, size_t size, int descriptor)
 {
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control = {0};
+    struct iovec part = {(void *)(uintptr_t)bytes, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *given = CMSG_FIRSTHDR(&message);
+        given->cmsg_level = SOL_SOCKET;
+        given->cmsg_type = SCM_RIGHTS;
+        given->cmsg_len = CMSG_LEN(sizeof descriptor);
+        memcpy(CMSG_DATA(given), &descriptor, sizeof descriptor);
+    }
     ssize_t sent;
     do {
-        sent = send(link->descriptor, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sent = sendmsg(link->descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (sent < 0 && errno == EINTR);
     return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
 }
@@ -140,7 +161,8 @@ bool cm_worker_link_flush(cm_worker_link *link)
     if (link->is_local) {
         return link->peer != NULL;
     }
-    while (link->first != NULL && send_bytes(link, link->first->bytes, link->first->size)) {
+    while (link->first != NULL &&
+           send_bytes(link, link->first->bytes, link->first->size, link->first->descriptor)) {
         forget(link);
     }
     return link->descriptor >= 0;
@@ -151,7 +173,8 @@ bool cm_worker_link_is_full(const cm_worker_link *link)
     return !link->is_local && link->first != NULL;
 }
 
-static bool keep(cm_worker_link *link, const cm_worker_message *message, size_t size)
+static bool keep(cm_worker_link *link, const cm_worker_message *message, size_t size,
+                 int descriptor)
 {
     bool needless = is_line(message->type) || is_metrics(message->type);
     bool full = needless && link->waiting + size > CM_WORKER_WAITING_MAX;
@@ -161,6 +184,7 @@ static bool keep(cm_worker_link *link, const cm_worker_message *message, size_t 
     }
     letter->next = NULL;
     letter->size = size;
+    letter->descriptor = descriptor;
     memcpy(letter->bytes, message, size);
     if (link->last != NULL) {
         link->last->next = letter;
@@ -176,15 +200,31 @@ void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message)
 {
     size_t size = size_of(message);
     if (link->is_local) {
-        link->left_out += link->peer != NULL && !keep(link->peer, message, size);
+        link->left_out += link->peer != NULL && !keep(link->peer, message, size, -1);
         return;
     }
     if (link->descriptor < 0) {
         return;
     }
     cm_worker_link_flush(link);
-    if (link->first != NULL || !send_bytes(link, message, size)) {
-        link->left_out += !keep(link, message, size);
+    if (link->first != NULL || !send_bytes(link, message, size, -1)) {
+        link->left_out += !keep(link, message, size, -1);
+    }
+}
+
+// A close is no shutdown: the connection goes on with the copy of whoever got it.
+void cm_worker_link_give(cm_worker_link *link, cm_worker_message *message, int descriptor)
+{
+    size_t size = size_of(message);
+    message->socket.descriptor = link->is_local ? descriptor : -1;
+    bool is_kept = link->is_local && link->peer != NULL && keep(link->peer, message, size, -1);
+    if (!link->is_local && link->descriptor >= 0) {
+        cm_worker_link_flush(link);
+        bool waits = link->first != NULL || !send_bytes(link, message, size, descriptor);
+        is_kept = waits && keep(link, message, size, descriptor);
+    }
+    if (!is_kept) {
+        close(descriptor);
     }
 }
 
@@ -232,7 +272,9 @@ static bool is_whole(const cm_worker_message *message, size_t size)
         (is_line(message->type) && !is_text(message->line.text, sizeof message->line.text)) ||
         (is_ask(message->type) && !is_text(message->ask.text, sizeof message->ask.text)) ||
         (message->type == CM_WORKER_RECEIVES_BAN &&
-         !is_text(message->ban.reason, sizeof message->ban.reason))) {
+         !is_text(message->ban.reason, sizeof message->ban.reason)) ||
+        (message->type == CM_WORKER_RECEIVES_SOCKET &&
+         !is_text(message->socket.accept, sizeof message->socket.accept))) {
         return false;
     }
     if (message->type == CM_WORKER_RECEIVES_OPEN &&
@@ -257,6 +299,26 @@ static cm_worker_link_state next_local(cm_worker_link *link, cm_worker_message *
     return CM_WORKER_LINK_MESSAGE;
 }
 
+// One message, and the descriptor that came with it; -1: none.
+static ssize_t receive_bytes(const cm_worker_link *link, cm_worker_message *to, int *descriptor)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec part = {to, sizeof *to};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    ssize_t got = recvmsg(link->descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *given = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (given != NULL && given->cmsg_type == SCM_RIGHTS) {
+        memcpy(descriptor, CMSG_DATA(given), sizeof *descriptor);
+    }
+    return got;
+}
+
 cm_worker_link_state cm_worker_link_next(cm_worker_link *link, cm_worker_message *message)
 {
     ssize_t got;
@@ -267,9 +329,15 @@ cm_worker_link_state cm_worker_link_next(cm_worker_link *link, cm_worker_message
     if (link->descriptor < 0) {
         return CM_WORKER_LINK_ENDED;
     }
+    int descriptor = -1;
     do {
-        got = recv(link->descriptor, message, sizeof *message, MSG_DONTWAIT);
+        got = receive_bytes(link, message, &descriptor);
     } while (got < 0 && errno == EINTR);
+    if (got > 0 && message->type == CM_WORKER_RECEIVES_SOCKET) {
+        message->socket.descriptor = descriptor;
+    } else if (descriptor >= 0) {
+        close(descriptor); // of a message that has none
+    }
     if (got > 0) {
         return is_whole(message, (size_t)got) ? CM_WORKER_LINK_MESSAGE : CM_WORKER_LINK_BROKEN;
     }

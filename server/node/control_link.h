@@ -12,6 +12,7 @@
 #include "server/config/config.h"
 #include "server/node/room_info.h"
 #include "server/auth/used_tokens.h"
+#include "server/transport/websocket/upgrade.h"
 #include "shared/scene/scene.h"
 #include "shared/wire/control.h"
 
@@ -62,6 +63,7 @@ typedef enum cm_worker_message_type {
     CM_WORKER_RECEIVES_DRAIN,   // line: the reason; level 1: its matches are handed over
     CM_WORKER_RECEIVES_END,     // end: when the server ends
     CM_WORKER_RECEIVES_CUT,     // match: one that could not go on, wherever it was
+    CM_WORKER_RECEIVES_SOCKET,  // socket: of a player by WebSocket, with the request read
     CM_WORKER_RECEIVES_UNDO,    // another worker could not start: nothing may be left
     CM_WORKER_MESSAGE_TYPES,
 } cm_worker_message_type;
@@ -96,6 +98,11 @@ typedef struct cm_worker_message {
             char text[CM_WORKER_TEXT_MAX];
         } line;
         cm_used_token used;
+        struct {
+            int32_t descriptor; // of this process; -1: none came
+            cm_address from;
+            char accept[CM_UPGRADE_ACCEPT_MAX];
+        } socket;
         struct {
             bool by_address, banned;
             uint64_t who;
@@ -155,6 +162,9 @@ void cm_worker_link_close(cm_worker_link *link);
 
 // Of a text no more bytes go than it has. Texts that are too long are cut.
 void cm_worker_link_send(cm_worker_link *link, const cm_worker_message *message);
+// With a descriptor (SCM_RIGHTS), which is the other end's from now on; a message of
+// CM_WORKER_RECEIVES_SOCKET that is not read has to have it closed.
+void cm_worker_link_give(cm_worker_link *link, cm_worker_message *message, int descriptor);
 void cm_worker_link_text(cm_worker_link *link, cm_worker_message_type type, uint32_t level,
                          const char *text);
 // Bytes in as many parts as they need.

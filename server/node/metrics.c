@@ -90,6 +90,14 @@ void cm_worker_metrics_get(const cm_worker *worker, cm_worker_metrics *metrics)
     values[CM_WORKER_HAS_SLOW] = stats.slow;
     values[CM_WORKER_HAS_TURN_DATAGRAMS] = stats.turn_datagrams_max;
     values[CM_WORKER_HAS_TURN_STEPS] = stats.turn_steps_max;
+    values[CM_WORKER_HAS_WEB_SOCKETS] = stats.sockets.open;
+    values[CM_WORKER_HAS_WEB_ADDED] = stats.sockets.added;
+    values[CM_WORKER_HAS_WEB_FULL] = stats.sockets.refused;
+    values[CM_WORKER_HAS_WEB_RECEIVED] = stats.sockets.received;
+    values[CM_WORKER_HAS_WEB_SENT] = stats.sockets.sent;
+    values[CM_WORKER_HAS_WEB_DROPPED] = stats.sockets.dropped;
+    memcpy(metrics->frames_refused, stats.sockets.refusals, sizeof metrics->frames_refused);
+    memcpy(metrics->sockets_ended, stats.sockets.ends, sizeof metrics->sockets_ended);
     memcpy(metrics->datagrams_refused, stats.refused, sizeof metrics->datagrams_refused);
     memcpy(metrics->commands_refused, stats.commands_refused, sizeof metrics->commands_refused);
     memcpy(metrics->packets_refused, stats.packet_reasons, sizeof metrics->packets_refused);

@@ -84,6 +84,12 @@
       "Times that a match could not be written any more.")                                         \
     X(MESSAGES_LEFT_OUT, COUNTER, ONE, "messages_left_out_total",                                  \
       "Messages of clients for one tick or none, which had no place for them.")                    \
+    X(WEB_SOCKETS, GAUGE, ONE, "websockets", "WebSockets that are open.")                          \
+    X(WEB_ADDED, COUNTER, ONE, "websockets_total", "WebSockets that were opened.")                 \
+    X(WEB_FULL, COUNTER, ONE, "websockets_full_total", "Those refused as above a limit.")          \
+    X(WEB_RECEIVED, COUNTER, ONE, "websocket_received_total", "Datagrams that came by them.")      \
+    X(WEB_SENT, COUNTER, ONE, "websocket_sent_total", "Datagrams sent by them.")                   \
+    X(WEB_DROPPED, COUNTER, ONE, "websocket_dropped_total", "Of these, found their socket full.")  \
     X(LEFT_OUT, COUNTER, ONE, "lines_left_out_total",                                              \
       "Lines that the supervisor was too slow to take.")
 
@@ -103,7 +109,8 @@
     X(HTTP_CONNECTIONS, GAUGE, ONE, "http_connections", "Connections to this page's server.")      \
     X(HTTP_ANSWERED, COUNTER, ONE, "http_answers_total", "Pages that were answered.")              \
     X(HTTP_FAILED, COUNTER, ONE, "http_failures_total", "Of these, with a status from 500 on.")    \
-    X(HTTP_SENT, COUNTER, ONE, "http_sent_bytes_total", "Bytes of answers.")
+    X(HTTP_SENT, COUNTER, ONE, "http_sent_bytes_total", "Bytes of answers.")                       \
+    X(HTTP_UPGRADED, COUNTER, ONE, "http_upgrades_total", "WebSockets handed to workers.")
 
 #define CM_ROOM_METRIC_ENUM(id, kind, unit, name, help) CM_ROOM_HAS_##id,
 typedef enum cm_room_metric {
@@ -132,6 +139,7 @@ typedef struct cm_worker_metrics {
     uint64_t commands_refused[CM_COMMAND_REASON_COUNT];
     uint64_t packets_refused[CM_PACKET_REASON_COUNT];
     uint64_t clients_refused[CAROM_REASON_COUNT], players_left[CAROM_REASON_COUNT];
+    uint64_t frames_refused[CM_FRAME_REASON_COUNT], sockets_ended[CM_SOCKET_END_COUNT];
 } cm_worker_metrics;
 
 void cm_room_metrics_get(cm_hosted_room *room, const cm_match_status *match,

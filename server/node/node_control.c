@@ -331,6 +331,12 @@ static void on_message(cm_node_control *w, uint64_t now_us)
     case CM_WORKER_RECEIVES_CUT:
         cm_worker_match_cut(w->host.worker, w->received.match.match_id);
         break;
+    case CM_WORKER_RECEIVES_SOCKET:
+        if (w->received.socket.descriptor >= 0) {
+            cm_worker_add_socket(w->host.worker, w->received.socket.descriptor,
+                                 &w->received.socket.from, w->received.socket.accept);
+        }
+        break;
     case CM_WORKER_RECEIVES_UNDO:
         w->undo = true;
         break;
@@ -535,6 +541,14 @@ static void receive(cm_node_control *w, uint64_t now_us)
     cm_worker_link_flush(w->link);
 }
 
+// Nobody takes it: it does not run, or no more.
+static void drop_socket(const cm_node_control *w)
+{
+    if (w->received.type == CM_WORKER_RECEIVES_SOCKET && w->received.socket.descriptor >= 0) {
+        close(w->received.socket.descriptor);
+    }
+}
+
 // While it writes and verifies it is told nothing any more.
 static void wait_at_end(void *user, uint32_t most_ms)
 {
@@ -542,6 +556,7 @@ static void wait_at_end(void *user, uint32_t most_ms)
     cm_worker_link_state state;
     w->def.wait(w->def.user, most_ms);
     while ((state = cm_worker_link_next(w->link, &w->received)) == CM_WORKER_LINK_MESSAGE) {
+        drop_socket(w);
     }
     if (state != CM_WORKER_LINK_EMPTY) {
         end_with_supervisor(w);
@@ -627,6 +642,11 @@ bool cm_node_control_is_over(const cm_node_control *w, carom_result *result)
 {
     *result = w->result;
     return w->state == NODE_OVER;
+}
+
+int cm_node_control_sockets_descriptor(const cm_node_control *w)
+{
+    return w->state == NODE_RUNS ? cm_worker_sockets_descriptor(w->host.worker) : -1;
 }
 
 int cm_node_control_descriptor(const cm_node_control *w)

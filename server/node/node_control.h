@@ -30,6 +30,7 @@ uint64_t cm_node_control_turn(cm_node_control *node, uint64_t now_us);
 // True once it has ended; `result` is how.
 bool cm_node_control_is_over(const cm_node_control *node, carom_result *result);
 // For poll; -1 until it has its rooms.
+int cm_node_control_sockets_descriptor(const cm_node_control *node); // likewise; -1: none
 int cm_node_control_descriptor(const cm_node_control *node);
 // Rests after a turn, as cm_node_rest; returns the time then.
 uint64_t cm_node_control_rest(const cm_node_control *node, uint64_t due_us);

@@ -26,6 +26,7 @@ static void wait_until(const cm_node_control *node, const cm_worker_link *link, 
     left = left < WAIT_US ? left : WAIT_US;
     short out = cm_worker_link_is_full(link) ? POLLOUT : 0;
     struct pollfd fds[] = {{.fd = cm_node_control_descriptor(node), .events = POLLIN},
+                           {.fd = cm_node_control_sockets_descriptor(node), .events = POLLIN},
                            {.fd = link->descriptor, .events = (short)(POLLIN | out)}};
     struct timespec timeout = {.tv_nsec = (long)left * 1000};
     (void)ppoll(fds, sizeof fds / sizeof fds[0], &timeout, NULL);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "server/node/worker_inner.h"
 #include "shared/base/assert.h"
@@ -87,6 +88,14 @@ static carom_result open_host(cm_worker *worker, const cm_worker_def *from, uint
     cm_crypto_wipe(def.chance, sizeof def.chance);
     if (worker->host == NULL) {
         return CAROM_ERROR_IO;
+    }
+    if (worker->given.config.web) {
+        worker->sockets = cm_sockets_create(def.timeout_ms);
+        if (worker->sockets == NULL) {
+            snprintf(error, error_size, "no memory, or no descriptor, for WebSockets");
+            return CAROM_ERROR_MEMORY;
+        }
+        cm_host_set_carrier(worker->host, cm_sockets_carrier(worker->sockets));
     }
     worker->given.transport = cm_host_transport(worker->host);
     uint16_t port = cm_host_port(worker->host);
@@ -173,6 +182,10 @@ void cm_worker_destroy(cm_worker *worker)
     }
     for (uint32_t i = 0; i < worker->ending_count; i++) {
         cm_hosted_room_destroy(worker->ending[i].room);
+    }
+    if (worker->sockets != NULL) {
+        cm_host_set_carrier(worker->host, NULL);
+        cm_sockets_destroy(worker->sockets);
     }
     cm_host_destroy(worker->host);
     cm_ban_terms_free(&worker->ban_reasons);
@@ -356,6 +369,7 @@ static void send_all_away(cm_worker *worker)
 uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
 {
     worker->now_us = now_us > worker->now_us ? now_us : worker->now_us;
+    cm_sockets_turn(worker->sockets, worker->now_us);
     cm_clients_receive(worker->clients, worker->now_us, cm_worker_unix_ms(worker) / 1000);
     keep_used(worker);
     cm_worker_part_with_ended(worker);
@@ -372,6 +386,9 @@ uint64_t cm_worker_run_once(cm_worker *worker, uint64_t now_us)
     uint64_t due = worker->now_us + SECOND_US;
     for (uint32_t i = 0; i < worker->room_count; i++) {
         due = worker->due_us[i] < due ? worker->due_us[i] : due;
+    }
+    if (cm_sockets_is_ready(worker->sockets)) { // its descriptor does not tell of these again
+        return worker->now_us;
     }
     uint64_t look_us = worker->now_us + END_LOOK_US;
     return worker->ending_count > 0 && look_us < due ? look_us : due;
@@ -495,6 +512,7 @@ void cm_worker_host_stats_get(const cm_worker *worker, cm_worker_stats *stats)
     stats->players = cm_clients_playing(worker->clients);
     stats->spectators = cm_clients_watching(worker->clients);
     cm_worker_stats_host(worker->host, worker->clients, stats);
+    cm_sockets_stats_get(worker->sockets, &stats->sockets);
     stats->kbit_per_client = worker->kbit_per_client;
 }
 
@@ -525,6 +543,21 @@ void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker
 cm_hosted_room *cm_worker_room_at(const cm_worker *worker, uint32_t index)
 {
     return index < worker->room_count ? worker->rooms[index] : NULL;
+}
+
+void cm_worker_add_socket(cm_worker *worker, int descriptor, const cm_address *from,
+                          const char *accept)
+{
+    if (worker->sockets == NULL || worker->draining) {
+        close(descriptor);
+    } else {
+        (void)cm_sockets_add(worker->sockets, descriptor, from, accept, worker->now_us);
+    }
+}
+
+int cm_worker_sockets_descriptor(const cm_worker *worker)
+{
+    return cm_sockets_descriptor(worker->sockets);
 }
 
 int cm_worker_descriptor(const cm_worker *worker)

@@ -10,6 +10,7 @@
 #include "server/node/room_directory.h"
 #include "server/node/hosted_room.h"
 #include "server/transport/enet/net.h"
+#include "server/transport/websocket/sockets.h"
 #include "server/node/worker_stats.h"
 #include "server/record/store/store.h"
 #include "shared/wire/packet.h"
@@ -136,7 +137,11 @@ void cm_worker_room_stats_get(const cm_worker *worker, uint32_t index, cm_worker
 void cm_worker_set_directory(cm_worker *worker, const cm_room_directory *directory);
 // Ports of all workers, this one's among them, that tokens may name beside the address of `listen`.
 void cm_worker_set_ports(cm_worker *worker, const uint16_t *ports, uint32_t count);
-int cm_worker_descriptor(const cm_worker *worker); // for poll
+// One who plays by WebSocket, as cm_sockets_add has it.
+void cm_worker_add_socket(cm_worker *worker, int descriptor, const cm_address *from,
+                          const char *accept);
+int cm_worker_descriptor(const cm_worker *worker);         // for poll
+int cm_worker_sockets_descriptor(const cm_worker *worker); // likewise; -1: there is none
 uint16_t cm_worker_port(const cm_worker *worker);
 
 #endif

@@ -30,6 +30,7 @@ struct cm_worker {
     carom_token_key ticket_key;
     void (*random)(void *user, void *bytes, size_t size);
     cm_host *host;
+    cm_sockets *sockets; // of players by WebSocket; NULL: they are not let in
     cm_clients *clients;
     cm_hosted_room *rooms[CM_WORKER_ROOMS_MAX];
     uint64_t due_us[CM_WORKER_ROOMS_MAX]; // of each, when its next tick is

@@ -3,6 +3,7 @@
 #define CM_SERVER_NODE_WORKER_STATS_H
 
 #include "server/transport/enet/net.h"
+#include "server/transport/websocket/sockets.h"
 #include "server/node/hosted_room.h"
 
 // Of all rooms together.
@@ -36,6 +37,7 @@ typedef struct cm_worker_stats {
     uint64_t messages_dropped; // of the module, in confirmed ticks: above a limit, or not sendable
     uint64_t events;           // that the module emitted, likewise
     uint64_t events_dropped;   // above a tick's limit
+    cm_sockets_stats sockets;
 } cm_worker_stats;
 
 // Adds those of one room.

@@ -130,12 +130,14 @@ static size_t put_refusal(char *bytes, size_t size, cm_http_refusal refusal,
                           const cm_http_request *request)
 {
     static const char *const names[] = {[400] = "Bad Request",
+                                        [403] = "Forbidden",
                                         [404] = "Not Found",
                                         [405] = "Method Not Allowed",
                                         [408] = "Request Timeout",
                                         [411] = "Length Required",
                                         [413] = "Content Too Large",
                                         [414] = "URI Too Long",
+                                        [426] = "Upgrade Required",
                                         [503] = "Service Unavailable",
                                         [431] = "Request Header Fields Too Large",
                                         [505] = "HTTP Version Not Supported"};
@@ -145,6 +147,8 @@ static size_t put_refusal(char *bytes, size_t size, cm_http_refusal refusal,
     if (status == 405) {
         snprintf(allow, sizeof allow, "Allow: %s\r\n",
                  request->is_api ? CM_HTTP_API_METHODS : "GET, HEAD");
+    } else if (status == 426) {
+        snprintf(allow, sizeof allow, "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
     }
     return (size_t)snprintf(bytes, size,
                             "HTTP/1.1 %u %s\r\n%sContent-Type: %s\r\n"
@@ -582,6 +586,24 @@ static void give(cm_http *http, connection *c)
     http->giving = NULL;
 }
 
+// The head leaves the socket's buffer, and the socket this server: it was only looked at until now,
+// so that whoever takes it misses no byte of what comes next.
+static void upgrade(cm_http *http, connection *c, size_t head)
+{
+    char bytes[CM_HTTP_BYTES_MAX];
+    (void)!recv(c->descriptor, bytes, head, 0);
+    (void)epoll_ctl(http->events, EPOLL_CTL_DEL, c->descriptor, NULL);
+    cm_http_refusal found = http->def.upgrade(http->def.user, &c->request, c->descriptor);
+    if (found == CM_HTTP_GOOD) {
+        http->stats.upgraded++;
+        leave(http, c);
+        return;
+    }
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = c};
+    (void)epoll_ctl(http->events, EPOLL_CTL_ADD, c->descriptor, &event);
+    refuse(http, c, found);
+}
+
 static void read_some(cm_http *http, connection *c)
 {
     char bytes[CM_HTTP_BYTES_MAX];
@@ -592,7 +614,9 @@ static void read_some(cm_http *http, connection *c)
     }
     cm_http_refusal found =
         got > 0 ? cm_http_head_read(bytes, (size_t)got, &c->request) : CM_HTTP_MORE;
-    if (found == CM_HTTP_GOOD) {
+    if (found == CM_HTTP_GOOD && c->request.upgrades && http->def.upgrade != NULL) {
+        upgrade(http, c, (size_t)got);
+    } else if (found == CM_HTTP_GOOD) {
         memcpy(c->body, bytes + c->request.body_at, c->request.body_size);
         c->body[c->request.body_size] = '\0';
         give(http, c);

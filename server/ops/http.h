@@ -65,12 +65,16 @@ typedef struct cm_http_def {
     cm_address address; // port 0: any free one
     cm_http_found (*get)(void *user, const cm_http_request *request, const cm_http_asker *asker,
                          cm_http_answer *answer);
+    // A request to upgrade to a WebSocket, whose head was read: CM_HTTP_GOOD if the descriptor is
+    // taken, of which no byte behind the head was read. NULL: upgrades are answered as pages.
+    cm_http_refusal (*upgrade)(void *user, const cm_http_request *request, int descriptor);
     void *user;
 } cm_http_def;
 
 typedef struct cm_http_stats {
     uint32_t connections;
     uint64_t answered, failed; // by a page; of these with a status from 500 on
+    uint64_t upgraded;
     uint64_t refused[CM_HTTP_REFUSAL_COUNT];
     uint64_t sent_bytes; // of pages, and of refusals of bad heads
 } cm_http_stats;

@@ -155,6 +155,8 @@ typedef struct counts {
     uint32_t hosts, lengths, codings;
     bool has_body; // or asks whether it may come
     uint64_t length;
+    uint32_t keys, versions;
+    bool to_websocket, connection_upgrades;
 } counts;
 
 // RFC 9110, 8.6: digits and nothing else.
@@ -248,6 +250,55 @@ static bool read_who(const char *line, size_t name, const char *text, size_t siz
     return true;
 }
 
+// True if a list with commas has the word.
+static bool has_word(const char *text, size_t size, const char *word)
+{
+    for (size_t at = 0, end; at < size; at = end + 1) {
+        end = at;
+        while (end < size && text[end] != ',') {
+            end++;
+        }
+        size_t first = at, last = end;
+        while (first < last && (text[first] == ' ' || text[first] == '\t')) {
+            first++;
+        }
+        while (last > first && (text[last - 1] == ' ' || text[last - 1] == '\t')) {
+            last--;
+        }
+        if (is_named(text + first, last - first, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void take_whole(char *to, size_t most, const char *text, size_t size)
+{
+    take_text(to, most, text, size <= most ? size : 0);
+}
+
+// Of the headers that upgrade to a WebSocket those that may come once (RFC 6455, 4.1).
+static cm_http_refusal read_upgrade(const char *line, size_t name, const char *value, size_t size,
+                                    cm_http_request *request, counts *seen)
+{
+    uint32_t times = 1;
+    if (is_named(line, name, "Upgrade")) {
+        seen->to_websocket = seen->to_websocket || has_word(value, size, "websocket");
+    } else if (is_named(line, name, "Connection")) {
+        seen->connection_upgrades = seen->connection_upgrades || has_word(value, size, "upgrade");
+    } else if (is_named(line, name, "Sec-WebSocket-Key")) {
+        take_whole(request->key, CM_HTTP_KEY_MAX, value, size);
+        times = ++seen->keys;
+    } else if (is_named(line, name, "Sec-WebSocket-Version")) {
+        request->is_version13 = is_named(value, size, "13");
+        times = ++seen->versions;
+    } else if (is_named(line, name, "Sec-WebSocket-Protocol")) {
+        take_whole(request->offer, CM_HTTP_OFFER_MAX, value, size);
+    }
+    request->upgrades = seen->to_websocket && seen->connection_upgrades;
+    return times == 1 ? CM_HTTP_GOOD : CM_HTTP_MALFORMED;
+}
+
 static cm_http_refusal read_header(const char *line, size_t size, cm_http_request *request,
                                    counts *seen)
 {
@@ -286,7 +337,10 @@ static cm_http_refusal read_header(const char *line, size_t size, cm_http_reques
         seen->has_body = seen->has_body || digits < size || (size - at > 1 && line[at] == '0');
         return is_number(line + at, size - at) ? CM_HTTP_GOOD : CM_HTTP_MALFORMED;
     }
-    return read_who(line, name, line + at, size - at, request) ? CM_HTTP_GOOD : CM_HTTP_MALFORMED;
+    if (!read_who(line, name, line + at, size - at, request)) {
+        return CM_HTTP_MALFORMED;
+    }
+    return read_upgrade(line, name, line + at, size - at, request, seen);
 }
 
 // Two programs that see two ends of one message are how requests are smuggled (RFC 9112, 11.2).

@@ -3,8 +3,8 @@
 //
 // Read are GET and HEAD of HTTP/1.0 and 1.1, without a body, one on a connection; below /api/v1/
 // also POST, with a body of a Content-Length, DELETE and OPTIONS, without. Of the headers Host
-// tells who is asked, Authorization and Origin who asks, and of a file that is cached
-// If-None-Match, Range and If-Range what of it is wanted.
+// tells who is asked, Authorization and Origin who asks, of a file that is cached If-None-Match,
+// Range and If-Range what of it is wanted, and Upgrade with what belongs to it that a WebSocket is.
 #ifndef CM_SERVER_OPS_HTTP_HEAD_H
 #define CM_SERVER_OPS_HTTP_HEAD_H
 
@@ -21,6 +21,8 @@
 #define CM_HTTP_API         "/api/v1/"
 #define CM_HTTP_API_METHODS "GET, HEAD, POST, DELETE, OPTIONS"
 #define CM_HTTP_TAGS_MAX    128u // bytes of If-None-Match; a longer one matches nothing
+#define CM_HTTP_OFFER_MAX   128u // bytes of Sec-WebSocket-Protocol; a longer one offers nothing
+#define CM_HTTP_KEY_MAX     24u  // bytes of Sec-WebSocket-Key
 #define CM_HTTP_ETAG_MAX    36u  // bytes of an entity tag of ours, its NUL included
 
 // Name, status, text: why a request, or a connection, is refused.
@@ -42,7 +44,10 @@
     X(KEY, 401, "expected the Bearer key of an operator")                                          \
     X(SCOPE, 403, "the key is not for this")                                                       \
     X(ORIGIN, 403, "pages of another origin may not ask for this")                                 \
-    X(RATE, 429, "too many wrong keys from this address")
+    X(RATE, 429, "too many wrong keys from this address")                                          \
+    X(UPGRADE, 400, "not what a WebSocket begins with")                                            \
+    X(OFFER, 426, "expected WebSocket version 13 and the subprotocol that is spoken here")         \
+    X(AWAY, 503, "the worker of that room is away for a moment")
 
 typedef enum cm_http_refusal {
 #define CM_HTTP_REFUSAL_ENUM(name, status, text) CM_HTTP_##name,
@@ -81,6 +86,10 @@ typedef struct cm_http_request {
     // One range of bytes. Several, and what is none, count as no Range (RFC 9110, 14.2).
     bool has_range, from_end;         // from_end: the last `range_last` bytes
     uint64_t range_first, range_last; // UINT64_MAX: to the end
+    // Of an upgrade to a WebSocket; texts that are too long are "".
+    bool upgrades;     // both headers that ask for it were there
+    bool is_version13; // of WebSocket
+    char offer[CM_HTTP_OFFER_MAX + 1], key[CM_HTTP_KEY_MAX + 1];
 } cm_http_request;
 
 // The part of `size` bytes that is asked for. False: none of them.

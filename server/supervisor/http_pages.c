@@ -74,6 +74,7 @@ static void look(cm_http_pages *h)
     s->values[CM_SERVER_HAS_HTTP_ANSWERED] = stats.answered;
     s->values[CM_SERVER_HAS_HTTP_FAILED] = stats.failed;
     s->values[CM_SERVER_HAS_HTTP_SENT] = stats.sent_bytes;
+    s->values[CM_SERVER_HAS_HTTP_UPGRADED] = stats.upgraded;
     memcpy(s->http_refused, stats.refused, sizeof s->http_refused);
 }
 
@@ -440,12 +441,18 @@ static cm_http_found get(void *user, const cm_http_request *request, const cm_ht
                                                       : get_file(request, answer);
 }
 
+static cm_http_refusal upgrade(void *user, const cm_http_request *request, int descriptor)
+{
+    const cm_http_pages *h = user;
+    return h->def.upgrade(h->def.user, request, descriptor);
+}
+
 carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **out,
                                 cm_failure *failure)
 {
     const cm_config *config = &def->base->config;
     char error[256] = "out of memory";
-    cm_http_def http = {.get = get};
+    cm_http_def http = {.get = get, .upgrade = def->upgrade != NULL ? upgrade : NULL};
     *out = NULL;
     if (config->http[0] == '\0') {
         return CAROM_OK;

@@ -33,6 +33,8 @@ typedef struct cm_http_pages_def {
     bool (*is_entry)(void *user, uint32_t worker, const char *room);
     // Lines of the answer go to cm_http_pages_line, and "" when it is whole: now or later.
     void (*ask)(void *user, cm_http_topic topic, const char *request);
+    // As of cm_http_def; NULL: nobody plays by WebSocket.
+    cm_http_refusal (*upgrade)(void *user, const cm_http_request *request, int descriptor);
     void *user;
 } cm_http_pages_def;
 

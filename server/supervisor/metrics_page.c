@@ -119,6 +119,10 @@ static const char *const COMMANDS[] = {CM_COMMAND_REASONS(NAME)};
 static const char *const PACKETS[] = {CM_PACKET_REASONS(NAME)};
 static const char *const REASONS[] = {CAROM_REASON_TABLE(NAME)};
 #undef NAME
+#define NAME(name, code, text) #name,
+static const char *const FRAMES[] = {CM_FRAME_REASONS(NAME)};
+static const char *const SOCKETS[] = {CM_SOCKET_ENDS(NAME)};
+#undef NAME
 
 static const reasons WORKER_REASONS[] = {
     {"carom_worker_datagrams_refused_total", "Datagrams refused before a connection, or in one.",
@@ -130,7 +134,11 @@ static const reasons WORKER_REASONS[] = {
     {"carom_worker_clients_refused_total", "Connected clients that were let into no room.", REASONS,
      0, CAROM_REASON_COUNT, offsetof(cm_worker_metrics, clients_refused)},
     {"carom_worker_players_left_total", "Players who left, or were sent away.", REASONS, 0,
-     CAROM_REASON_COUNT, offsetof(cm_worker_metrics, players_left)}};
+     CAROM_REASON_COUNT, offsetof(cm_worker_metrics, players_left)},
+    {"carom_worker_websockets_refused_total", "WebSockets closed for what they sent.", FRAMES, 0,
+     CM_FRAME_REASON_COUNT, offsetof(cm_worker_metrics, frames_refused)},
+    {"carom_worker_websockets_ended_total", "WebSockets that ended otherwise.", SOCKETS, 0,
+     CM_SOCKET_END_COUNT, offsetof(cm_worker_metrics, sockets_ended)}};
 
 static void put_worker_reasons(cm_page *page, const cm_metrics_server *server, const reasons *r)
 {

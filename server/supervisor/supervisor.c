@@ -313,7 +313,7 @@ static carom_result open_gate_db(cm_server *s, cm_failure *failure)
 
 static void poll_all(cm_server *s, uint64_t due)
 {
-    struct pollfd fds[CM_WORKERS_MAX + 4];
+    struct pollfd fds[CM_WORKERS_MAX + 5];
     uint64_t now = s->node != NULL ? cm_node_control_rest(s->node, due) : cm_now_us();
     uint64_t left = due > now ? due - now : 0;
     struct timespec wait = {.tv_nsec = (long)(left < WAIT_US ? left : WAIT_US) * 1000};
@@ -323,6 +323,8 @@ static void poll_all(cm_server *s, uint64_t due)
     fds[count++] = (struct pollfd){.fd = cm_http_pages_descriptor(s->http), .events = POLLIN};
     fds[count++] = (struct pollfd){.fd = s->node != NULL ? cm_node_control_descriptor(s->node) : -1,
                                    .events = POLLIN};
+    fds[count++] = (struct pollfd){
+        .fd = s->node != NULL ? cm_node_control_sockets_descriptor(s->node) : -1, .events = POLLIN};
     (void)ppoll(fds, count, &wait, NULL);
 }
 
@@ -392,6 +394,7 @@ static carom_result open_http(cm_server *s, cm_failure *failure)
                                    .look = look,
                                    .is_entry = is_entry_of,
                                    .ask = cm_admin_questions_ask_page,
+                                   .upgrade = s->base->config.web ? cm_server_upgrade : NULL,
                                    .user = s};
     return cm_http_pages_open(&def, &s->http, failure);
 }

@@ -1,6 +1,7 @@
 // The supervisor of `carom serve`, as its files share it: supervisor.c (workers, rooms, signals),
 // worker_messages.c (what workers say), isolation.c (rooms at fault), admin.c (the admin socket),
-// drain.c (the end, and the wait for it) and server_bans.c (who may not come in).
+// drain.c (the end, and the wait for it), server_bans.c (who may not come in) and web_players.c
+// (those who come by WebSocket).
 #ifndef CM_SERVER_SUPERVISOR_SUPERVISOR_H
 #define CM_SERVER_SUPERVISOR_SUPERVISOR_H
 
@@ -97,6 +98,10 @@ bool cm_server_drain_in(cm_server *s, uint32_t seconds);
 uint32_t cm_server_drain_left_s(const cm_server *s); // of the wait, rounded up
 void cm_server_drain_boot(const cm_server *s, cm_worker_link *link);
 void cm_server_drain_turn(cm_server *s, uint64_t now_us);
+
+// One who wants to play by WebSocket goes to the worker of the room (cm_http_def.upgrade, of a
+// cm_server).
+cm_http_refusal cm_server_upgrade(void *user, const cm_http_request *request, int descriptor);
 
 // A client may not come in from now on, or again.
 const char *cm_server_ban(cm_server *s, const cm_ban_term *term); // NULL, or why not

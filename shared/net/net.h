@@ -52,6 +52,23 @@ void cm_net_random(void *context, void *bytes, size_t size);
 uint32_t cm_net_stand_in(const cm_address *address);
 void cm_net_stand_in_free(uint32_t host);
 uint32_t cm_net_stand_ins(void); // that are taken
+// Datagrams that come and go by something else than a socket of the net. ENet knows their other
+// ends by stand-ins, which the carrier takes and frees; what comes enters by one of ENet's sockets.
+typedef struct cm_net_carrier {
+    void *owner;
+    void (*send)(void *owner, uint32_t stand_in, const uint8_t *bytes, size_t size);
+    // The next one that came: its size; 0: none is there.
+    size_t (*receive)(void *owner, uint32_t *stand_in, uint8_t *bytes, size_t space);
+    bool (*ready)(void *owner);
+    bool (*is_open)(void *owner, uint32_t stand_in); // false: its other end is gone
+} cm_net_carrier;
+// Of this thread's net, which has one at most; kept by the caller. NULL: no more.
+void cm_net_carry(int socket, const cm_net_carrier *carrier);
+uint32_t cm_net_stand_in_carried(const cm_address *address);
+// The stand-in by which the datagram came that this thread received last; 0: by a socket.
+uint32_t cm_net_sender_carried(void);
+// Past ENet, as cm_net_send.
+size_t cm_net_send_carried(uint32_t stand_in, const uint8_t *bytes, size_t size);
 bool cm_net_is_stand_in(uint32_t host);
 // The sender of the datagram that this thread received last: ENet is told 240.0.0.0 for an address
 // that is not of IPv4, or is of 240/4 itself.

@@ -44,8 +44,12 @@ struct cm_net {
     cm_net_stats stats;
     uint64_t number; // of the next datagram queued
     uint64_t trace;
-    cm_stand_ins *stand_ins; // NULL: none was ever taken
-    cm_address sender;       // of the datagram received last
+    cm_stand_ins *stand_ins;       // NULL: none was ever taken
+    cm_address sender;             // of the datagram received last
+    const cm_net_carrier *carrier; // NULL: none
+    int carrier_socket;            // by which what it carries comes in
+    bool carrier_first;            // it and the socket take turns
+    uint32_t sender_carried;       // stand-in of the sender; 0: it came by a socket
 
     // Kernel.
     int last_socket;
@@ -70,6 +74,7 @@ cm_net *cm_net_current(void);
 
 // Finds the address that a stand-in stands for; false: none.
 bool cm_net_stand_in_find(const cm_net *net, uint32_t host, cm_address *address);
+bool cm_net_is_carried(const cm_net *net, uint32_t host);
 
 // Counts calls by ENet of each function of socket.c, a bit each; cm_net_took looks at them.
 extern _Thread_local uint32_t cm_net_called;

@@ -16,7 +16,8 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#define VISIBLE __attribute__((visibility("default")))
+#define VISIBLE     __attribute__((visibility("default")))
+#define CARRIED_MAX 1500u // bytes, above every datagram of ours
 
 enum {
     CALLED_TIME = 1,
@@ -177,9 +178,45 @@ VISIBLE int enet_socket_send(ENetSocket socket, const ENetAddress *address,
     cm_net *net = cm_net_current();
     const cm_net_buffer *parts = (const cm_net_buffer *)(const void *)buffers;
     cm_net_called |= CALLED_SEND;
+    if (address != NULL && cm_net_is_carried(net, address->host)) {
+        uint8_t bytes[CARRIED_MAX];
+        size_t size = cm_net_gather(parts, count, bytes, sizeof bytes);
+        return size <= sizeof bytes ? (int)cm_net_send_carried(address->host, bytes, size) : 0;
+    }
     cm_address to = from_enet(net, address);
     return net->is_virtual ? cm_virtual_socket_send(net, socket, &to, parts, count)
                            : cm_kernel_socket_send(net, socket, &to, parts, count);
+}
+
+static int receive_carried(cm_net *net, void *bytes, size_t size)
+{
+    uint32_t host = 0;
+    size_t got = net->carrier->receive(net->carrier->owner, &host, bytes, size);
+    if (got == 0 || !cm_net_stand_in_find(net, host, &net->sender)) {
+        return CM_NET_NO_DATAGRAM;
+    }
+    net->sender_carried = host;
+    return (int)got;
+}
+
+static int receive_by_socket(cm_net *net, ENetSocket socket, void *bytes, size_t size)
+{
+    net->sender_carried = 0;
+    return net->is_virtual ? cm_virtual_socket_receive(net, socket, &net->sender, bytes, size)
+                           : cm_kernel_socket_receive(net, socket, &net->sender, bytes, size);
+}
+
+// Neither keeps the other waiting.
+static int receive_any(cm_net *net, ENetSocket socket, void *bytes, size_t size)
+{
+    bool carries = net->carrier != NULL && net->carrier_socket == socket;
+    net->carrier_first = carries && !net->carrier_first;
+    int got = net->carrier_first ? receive_carried(net, bytes, size) : CM_NET_NO_DATAGRAM;
+    if (got == CM_NET_NO_DATAGRAM) {
+        got = receive_by_socket(net, socket, bytes, size);
+    }
+    bool is_left = carries && !net->carrier_first && got == CM_NET_NO_DATAGRAM;
+    return is_left ? receive_carried(net, bytes, size) : got;
 }
 
 // ENet gives one buffer, of its largest MTU.
@@ -191,10 +228,7 @@ VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuf
     if (count != 1 || buffers->dataLength == 0) {
         return -1;
     }
-    int got = net->is_virtual ? cm_virtual_socket_receive(net, socket, &net->sender, buffers->data,
-                                                          buffers->dataLength)
-                              : cm_kernel_socket_receive(net, socket, &net->sender, buffers->data,
-                                                         buffers->dataLength);
+    int got = receive_any(net, socket, buffers->data, buffers->dataLength);
     if (got == CM_NET_NO_DATAGRAM) {
         return 0;
     }
@@ -204,6 +238,7 @@ VISIBLE int enet_socket_receive(ENetSocket socket, ENetAddress *address, ENetBuf
     }
     if (address != NULL && got > 0) {
         *address = to_enet(&net->sender);
+        address->host = net->sender_carried != 0 ? net->sender_carried : address->host;
     }
     return got;
 }
@@ -214,6 +249,11 @@ VISIBLE int enet_socket_wait(ENetSocket socket, enet_uint32 *condition, enet_uin
     enet_uint32 asked = *condition;
     cm_net_called |= CALLED_WAIT;
     *condition = ENET_SOCKET_WAIT_NONE;
+    if ((asked & ENET_SOCKET_WAIT_RECEIVE) != 0 && net->carrier != NULL &&
+        net->carrier_socket == socket && net->carrier->ready(net->carrier->owner)) {
+        *condition = ENET_SOCKET_WAIT_RECEIVE;
+        return 0;
+    }
     if (net->is_virtual) { // time stands while we look: never waits
         if ((asked & ENET_SOCKET_WAIT_RECEIVE) != 0 && cm_virtual_socket_ready(net, socket)) {
             *condition |= ENET_SOCKET_WAIT_RECEIVE;

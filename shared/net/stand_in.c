@@ -11,6 +11,7 @@ struct cm_stand_ins {
     cm_address addresses[CM_STAND_INS_MAX + 1]; // by the stand-in's low bits, from 1 on
     uint16_t next_free[CM_STAND_INS_MAX + 1];   // after this one; of those that are free
     bool taken[CM_STAND_INS_MAX + 1];
+    bool carried[CM_STAND_INS_MAX + 1];
     uint32_t first_free, ever, count; // `ever`: those above it were never taken
 };
 
@@ -32,8 +33,18 @@ uint32_t cm_net_stand_in(const cm_address *address)
     }
     s->addresses[number] = *address;
     s->taken[number] = true;
+    s->carried[number] = false;
     s->count++;
     return htonl(FIRST | number);
+}
+
+uint32_t cm_net_stand_in_carried(const cm_address *address)
+{
+    uint32_t host = cm_net_stand_in(address);
+    if (host != 0) {
+        cm_net_current()->stand_ins->carried[ntohl(host) & ~FIRST] = true;
+    }
+    return host;
 }
 
 // Its number, 0: it stands for nobody.
@@ -67,6 +78,34 @@ uint32_t cm_net_stand_ins(void)
 bool cm_net_is_stand_in(uint32_t host)
 {
     return (ntohl(host) & FIRST) == FIRST;
+}
+
+bool cm_net_is_carried(const cm_net *net, uint32_t host)
+{
+    uint32_t number = number_of(net, host);
+    return net->carrier != NULL && number != 0 && net->stand_ins->carried[number];
+}
+
+void cm_net_carry(int socket, const cm_net_carrier *carrier)
+{
+    cm_net *net = cm_net_current();
+    net->carrier = carrier;
+    net->carrier_socket = socket;
+}
+
+uint32_t cm_net_sender_carried(void)
+{
+    return cm_net_current()->sender_carried;
+}
+
+size_t cm_net_send_carried(uint32_t stand_in, const uint8_t *bytes, size_t size)
+{
+    const cm_net *net = cm_net_current();
+    if (!cm_net_is_carried(net, stand_in)) {
+        return 0;
+    }
+    net->carrier->send(net->carrier->owner, stand_in, bytes, size);
+    return size;
 }
 
 bool cm_net_stand_in_find(const cm_net *net, uint32_t host, cm_address *address)

@@ -28,6 +28,14 @@ def commands():
             ack * 3 + reliable + fragment]
 
 
+def websocket():
+    """A message, in pieces round a ping, an empty one, a long one, a close, text; each with a mask."""
+    mask = bytes([1, 2, 3, 4])
+    whole, long = bytes([0x82, 0x83]) + mask + b"abc", bytes([0x82, 0xfe, 0x04, 0x88]) + mask + bytes(1160)
+    pieces = bytes([0x02, 0x81]) + mask + b"a" + bytes([0x89, 0x82]) + mask + b"hi" + bytes([0x80, 0x81]) + mask + b"b"
+    return [whole, pieces, bytes([0x82, 0x80]) + mask + whole, long, bytes([0x88, 0x82]) + mask + b"ab", bytes([0x81, 0x81]) + mask + b"t"]
+
+
 def confirmed():
     """A tick of nothing, one with a message and a join, one with inputs and how they came."""
     head = bytes(range(1, 9)) + bytes(8)
@@ -53,12 +61,15 @@ def seeds():
         "handshake": handshake,
         "control": control,
         "confirmed": confirmed(),
+        "websocket": websocket(),
         "chunk": [bytes.fromhex(vectors("chunk.json")["body"])],
         "token": [spoken["token"].encode(), spoken["token_2"].encode()] + plains + addresses + [b"3344870901 " + b"01" * 32 + b"\n# more\n8 " + b"ab" * 32 + b"\n"],
         "commands": [bytes([0, 3, 0x80, 0, 0, 9, 0, 0, 0, 0]) + c for c in commands()],
         "packets": packets,
         "http_head": [b"GET /metrics?a=b HTTP/1.1\r\nHost: 127.0.0.1:9401\r\nAccept: */*\r\n\r\n",
-                      b"HEAD / HTTP/1.0\r\nContent-Length: 0\r\n\r\n"],
+                      b"HEAD / HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
+                      b"GET /play/a HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: a, Upgrade\r\nSec-WebSocket-Key: "
+                      b"dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: carom.5\r\n\r\n"],
         "datagram": [bytes([0]) + h for h in handshake] + [bytes([1]) + sealed]
         + [bytes([2, 0]) + h for h in heads] + [bytes([2, 1]) + bytes(40), bytes([2, 2, 4, 0])]
         + [bytes([3]) + plain],

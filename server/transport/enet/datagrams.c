@@ -65,9 +65,12 @@ static size_t seal(void *owner, uint32_t id, const cm_frame_part *parts, size_t 
     return size;
 }
 
-size_t cm_host_send_raw(cm_host *host, cm_address to, const uint8_t *bytes, size_t size)
+size_t cm_host_send_raw(cm_host *host, cm_address to, uint32_t carried, const uint8_t *bytes,
+                        size_t size)
 {
-    if (cm_net_send(host->enet->socket, &to, bytes, size) == 0) {
+    size_t sent = carried != 0 ? cm_net_send_carried(carried, bytes, size)
+                               : cm_net_send(host->enet->socket, &to, bytes, size);
+    if (sent == 0) {
         return 0;
     }
     size += headers_of(&to);
@@ -156,8 +159,11 @@ static void admit_connect(cm_host *host, const cm_gate_result *passed)
 
 void cm_host_free_stand_in(cm_host *host, uint32_t connection)
 {
-    cm_net_stand_in_free(host->stand_ins[connection].host);
-    host->stand_ins[connection].host = 0;
+    cm_stand_in *known = &host->stand_ins[connection];
+    if (!known->is_carried) {
+        cm_net_stand_in_free(known->host);
+    }
+    *known = (cm_stand_in){0};
 }
 
 // Gives ENet a stand-in for an IPv6 connection, from its CONNECT on. False: no stand-in is left.
@@ -166,9 +172,33 @@ static bool take_stand_in(cm_host *host, uint32_t connection, const cm_address *
     cm_stand_in *known = &host->stand_ins[connection];
     if (known->host == 0 || !cm_address_equal(&known->of, from)) {
         cm_host_free_stand_in(host, connection); // the place is another connection's now
-        *known = (cm_stand_in){*from, cm_net_stand_in(from)};
+        *known = (cm_stand_in){.of = *from, .host = cm_net_stand_in(from)};
     }
     return known->host != 0;
+}
+
+// A datagram that passed the gate goes to ENet by the way by which its connection was opened, and
+// by no other that has the same address: the ports of TCP and of UDP are not the same ones.
+static bool find_way(cm_host *host, const cm_gate_result *passed, const cm_address *from,
+                     uint32_t carried, uint32_t *from_host)
+{
+    cm_stand_in *known = &host->stand_ins[passed->connection];
+    bool is_same = carried != 0 ? known->host == carried : !known->is_carried;
+    if (!is_same && passed->is_connect) { // the place is another connection's now
+        cm_host_free_stand_in(host, passed->connection);
+        *known = (cm_stand_in){.of = *from, .host = carried, .is_carried = carried != 0};
+    } else if (!is_same) {
+        host->stats.refused[CM_DATAGRAM_MOVED]++;
+        return false;
+    }
+    if (carried == 0 && !cm_address_is_ipv4(from->ip)) {
+        if (passed->is_connect && !take_stand_in(host, passed->connection, from)) {
+            host->stats.refused[CM_DATAGRAM_FULL]++; // sweep ends its connection
+            return false;
+        }
+        *from_host = known->host;
+    }
+    return true;
 }
 
 // The rooms that one datagram holds.
@@ -186,7 +216,7 @@ static uint32_t count_fitting(const cm_control_room *rooms, uint32_t left)
     return count;
 }
 
-static void send_rooms(cm_host *host, cm_address to, const cm_gate_result *ask)
+static void send_rooms(cm_host *host, cm_address to, uint32_t carried, const cm_gate_result *ask)
 {
     cm_control_room rooms[CM_HOST_ROOMS_MAX];
     uint32_t total = host->list_rooms != NULL
@@ -209,7 +239,7 @@ static void send_rooms(cm_host *host, cm_address to, const cm_gate_result *ask)
         memcpy(datagram + 1, ask->bytes, CM_ECHO_BYTES);
         memcpy(datagram + CM_ROOMS_HEADER, bytes, size);
         cm_control_release_bytes(NULL, bytes);
-        cm_host_send_raw(host, to, datagram, CM_ROOMS_HEADER + size);
+        cm_host_send_raw(host, to, carried, datagram, CM_ROOMS_HEADER + size);
         at += part.room_count;
     }
 }
@@ -224,6 +254,7 @@ static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8
     if (++host->turn_datagrams > host->stats.turn_datagrams_max) {
         host->stats.turn_datagrams_max = host->turn_datagrams;
     }
+    uint32_t carried = cm_net_sender_carried();
     cm_net_sender(&from);
     host->stats.received_bytes += *size + headers_of(&from);
     if (!cm_address_is_host(from.ip)) {
@@ -236,9 +267,9 @@ static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8
         host->stats.refused[result.reason]++;
     }
     if (result.verdict == CM_GATE_ANSWER) {
-        cm_host_send_raw(host, from, result.bytes, result.size);
+        cm_host_send_raw(host, from, carried, result.bytes, result.size);
     } else if (result.verdict == CM_GATE_ROOMS) {
-        send_rooms(host, from, &result);
+        send_rooms(host, from, carried, &result);
     }
     if (result.verdict != CM_GATE_PASS || (!result.is_connect && !admit(host, &result))) {
         return false;
@@ -246,12 +277,8 @@ static bool receive(void *owner, uint32_t *from_host, uint16_t *from_port, uint8
     if (result.is_connect) {
         admit_connect(host, &result);
     }
-    if (!cm_address_is_ipv4(from.ip)) {
-        if (result.is_connect && !take_stand_in(host, result.connection, &from)) {
-            host->stats.refused[CM_DATAGRAM_FULL]++; // sweep ends its connection
-            return false;
-        }
-        *from_host = host->stand_ins[result.connection].host;
+    if (!find_way(host, &result, &from, carried, from_host)) {
+        return false;
     }
     *bytes = result.bytes;
     *size = result.size;

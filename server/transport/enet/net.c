@@ -117,6 +117,18 @@ static bool take_event(cm_host *host, ENetEvent *from, cm_transport_event *event
     return true;
 }
 
+// It came by a carrier, where its other end is gone: nothing more comes, which is as much as
+// silence.
+static bool is_cut_off(const cm_host *host, uint32_t index)
+{
+    uint32_t connection =
+        host->carrier != NULL ? cm_host_connection_of(host, index) : CM_CONNECTION_NONE;
+    const cm_stand_in *known =
+        connection != CM_CONNECTION_NONE ? &host->stand_ins[connection] : NULL;
+    return known != NULL && known->is_carried &&
+           !host->carrier->is_open(host->carrier->owner, known->host);
+}
+
 // A peer that must go: silent for too long, or not taking what it is sent.
 static bool end_one(cm_host *host, cm_transport_event *event)
 {
@@ -130,6 +142,7 @@ static bool end_one(cm_host *host, cm_transport_event *event)
         }
         cm_peer_verdict verdict = cm_peer_budget_judge(cm_host_budget_of(host, i), host->timeout_ms,
                                                        path_of(host, i), enet_time_get());
+        verdict = verdict == CM_PEER_STAYS && is_cut_off(host, i) ? CM_PEER_SILENT : verdict;
         if (verdict != CM_PEER_STAYS) {
             host->stats.slow += verdict == CM_PEER_SLOW;
             host->stats.narrowed += verdict == CM_PEER_NARROWED;
@@ -275,8 +288,10 @@ static void sweep(cm_host *host)
         host->has_peer[connection] = true;
         size_t probe = cm_gate_probe(host->gate, connection, host->now_us, host->datagram);
         if (probe > 0) {
-            host->wire_bytes[connection] += cm_host_send_raw(
-                host, cm_gate_address(host->gate, connection), host->datagram, probe);
+            const cm_stand_in *known = &host->stand_ins[connection];
+            host->wire_bytes[connection] +=
+                cm_host_send_raw(host, cm_gate_address(host->gate, connection),
+                                 known->is_carried ? known->host : 0, host->datagram, probe);
         }
     }
     for (uint32_t i = 0; found < cm_gate_count(host->gate) && i < capacity; i++) {
@@ -504,6 +519,12 @@ void cm_host_set_rooms(cm_host *host, cm_list_rooms *list, void *context)
 {
     host->list_rooms = list;
     host->rooms_context = context;
+}
+
+void cm_host_set_carrier(cm_host *host, const cm_net_carrier *carrier)
+{
+    host->carrier = carrier;
+    cm_net_carry(host->enet->socket, carrier);
 }
 
 int cm_host_descriptor(const cm_host *host)

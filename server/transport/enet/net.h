@@ -13,6 +13,7 @@
 
 #include "server/transport/enet/commands.h"
 #include "server/auth/gate.h"
+#include "shared/net/net.h"
 #include "shared/transport/transport.h"
 #include "shared/wire/control.h"
 
@@ -61,6 +62,9 @@ cm_transport *cm_host_transport(cm_host *host);
 cm_gate *cm_host_gate(cm_host *host);
 // Tells the rooms to clients that have no connection yet. NULL, as at first: nobody is answered.
 void cm_host_set_rooms(cm_host *host, cm_list_rooms *list, void *context);
+// The carrier brings datagrams besides the socket; kept by the caller. NULL, as at first: nobody
+// does.
+void cm_host_set_carrier(cm_host *host, const cm_net_carrier *carrier);
 int cm_host_descriptor(const cm_host *host);
 uint16_t cm_host_port(const cm_host *host);
 void cm_host_stats_get(const cm_host *host, cm_host_stats *stats);
