@@ -1,11 +1,12 @@
-// `carom token keygen|issue|inspect`: keys and connect tokens, for operators without a backend, and
-// for reading a token's contents.
+// `carom token keygen|issue|inspect|api-key`: keys and connect tokens, for operators without a
+// backend, and for reading a token's contents.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "server/auth/api_keys.h"
 #include "server/auth/key_file.h"
 #include "server/cli/cli.h"
 #include "shared/wire/token.h"
@@ -47,6 +48,31 @@ static int keygen(int argc, char **argv)
         return result == CAROM_ERROR_STATE ? CM_STATUS_USAGE : CM_STATUS_FAILED;
     }
     return CM_STATUS_DONE;
+}
+
+// Prints the key, once: the file has its hash alone.
+static int api_key(int argc, char **argv)
+{
+    const char *keys = NULL, *scopes = "read", *name = NULL;
+    uint32_t count = 0;
+    const cm_option options[] = {{"keys", CM_OPTION_TEXT, &keys, 0, 0, NULL, NULL},
+                                 {"scopes", CM_OPTION_TEXT, &scopes, 0, 0, NULL, NULL}};
+    int status = cm_cli_options(argc, argv, options, 2, &name, 1, &count);
+    if (status != CM_STATUS_DONE) {
+        return status;
+    }
+    if (count != 1 || keys == NULL) {
+        return cm_cli_usage("token api-key: expected a name and --keys FILE");
+    }
+    char key[CM_API_KEY_TEXT_MAX], error[512];
+    carom_result result = cm_api_keys_add(keys, name, scopes, key, error, sizeof error);
+    if (result != CAROM_OK) {
+        cm_cli_error("token api-key: %s", error);
+        return result == CAROM_ERROR_ARGUMENT ? CM_STATUS_USAGE : CM_STATUS_FAILED;
+    }
+    puts(key);
+    cm_crypto_wipe(key, sizeof key);
+    return cm_cli_finish(CM_STATUS_DONE);
 }
 
 // Hexadecimal digits into bytes; false for anything else, or too many.
@@ -267,7 +293,10 @@ static int run_command(int argc, char **argv)
     static struct {
         char name[16];
         int (*run)(int argc, char **argv);
-    } verbs[] = {{"token keygen", keygen}, {"token issue", issue}, {"token inspect", inspect}};
+    } verbs[] = {{"token keygen", keygen},
+                 {"token issue", issue},
+                 {"token inspect", inspect},
+                 {"token api-key", api_key}};
     if (!cm_crypto_init()) {
         return cm_cli_failed("token: the cryptography library does not work on this machine");
     }
@@ -277,7 +306,8 @@ static int run_command(int argc, char **argv)
             return verbs[i].run(argc - 1, argv + 1);
         }
     }
-    return cm_cli_usage("token: expected keygen, issue or inspect, see 'carom help token'");
+    return cm_cli_usage(
+        "token: expected keygen, issue, inspect or api-key, see 'carom help token'");
 }
 
 const cm_command cm_token_command = {
@@ -288,6 +318,7 @@ const cm_command cm_token_command = {
     "                         [--room NAME] [--name NAME] [--expires SECONDS]\n"
     "                         [--address ADDRESS] [--user-data HEX] [--spectate]\n"
     "       carom token inspect --key FILE TOKEN\n"
+    "       carom token api-key NAME --keys FILE [--scopes LIST]\n"
     "\n"
     "keygen  makes a key file (mode 0600) that a backend and its servers share; it overwrites "
     "none.\n"
@@ -306,5 +337,14 @@ const cm_command cm_token_command = {
                    "  --spectate         it lets in a spectator, never a player\n"
                    "inspect prints what a token says, as JSON; status 1 where the part that "
                    "clients "
-                   "read\n        (servers, connection key) is not the sealed one's.\n",
+                   "read\n        (servers, connection key) is not the sealed one's.\n"
+                   "api-key makes a key for an operator of /api/v1, prints it, and adds its line "
+                   "to the file that\n"
+                   "        serve --api-keys names (made with mode 0600 where there is none), "
+                   "which "
+                   "keeps its hash\n"
+                   "        alone. To take one back, take its line out; SIGHUP reads the file "
+                   "again.\n"
+                   "  --scopes LIST  what it may do, with commas between: read (default), rooms, "
+                   "players, server\n",
     NULL};

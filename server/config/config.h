@@ -34,6 +34,9 @@
          "players by WebSocket, /play/ROOM of http: of its own pages, and of those of web_origin") \
     TEXT(web_origin, "",                                                                           \
          "origins (https://HOST) whose pages may play by WebSocket, with commas between them")     \
+    TEXT(api_keys, "",                                                                             \
+         "file of the keys that open /api/v1 of http to operators (carom token api-key); SIGHUP "  \
+         "reads it again; empty: none, it tells what strangers may know")                          \
     TEXT(admin, "", "Unix socket that carom admin talks to; empty: admin.sock in matches")         \
     TEXT(ready_file, "", "file that gets the listening address once the room is open")             \
     TEXT(scene, "", "opens a room of the scene's name: a name in the database, or a file")         \

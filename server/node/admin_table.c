@@ -32,9 +32,16 @@ void cm_admin_fields(cm_admin_reply *reply, const cm_field *fields, size_t count
     cm_admin_write_line(reply, cm_line_end(&line));
 }
 
-void cm_admin_error(cm_admin_reply *reply, const char *text)
+void cm_admin_error(cm_admin_reply *reply, cm_admin_fault fault, const char *text)
 {
-    cm_admin_say(reply, CM_T("error", text));
+#define CODE(id, code, status) code,
+    static const char *const codes[] = {CM_ADMIN_FAULTS(CODE)};
+    cm_admin_say(reply, CM_T("error", text), CM_T("code", codes[fault]));
+}
+
+const char *cm_admin_command_name(cm_admin_command command)
+{
+    return ROWS[command].name;
 }
 
 // The log names each thing that an operator did.
@@ -47,7 +54,7 @@ void cm_admin_report(const cm_log *log, const cm_admin_request *asked, cm_admin_
     }
     cm_admin_say(reply, CM_T("done", ROWS[asked->command].name));
     cm_log_say(log, CM_LOG_INFO, "admin", CM_T("command", ROWS[asked->command].name),
-               CM_T("room", asked->room),
+               CM_T_IF("by", asked->by), CM_T("room", asked->room),
                CM_D(asked->has_number && !asked->by_address ? "who" : NULL, asked->number),
                CM_T_IF("address", address), CM_T_IF("scene", asked->scene),
                CM_T_IF("with", numbers), CM_T_IF("text", asked->text),
@@ -61,10 +68,15 @@ static bool text_of(const cm_json_value *object, const char *key, char *text, si
     return snprintf(text, size, "%s", value != NULL ? value : "") < (int)size;
 }
 
-// Whole decimal digits: a client id needs all 64 bits.
+// Whole decimal digits, since a client id needs all 64 bits; or a number, which has 53.
 static bool number_of(const cm_json_value *object, const char *key, uint64_t *number)
 {
     char text[24];
+    int64_t whole;
+    if (cm_json_integer_of(cm_json_member(object, key), &whole)) {
+        *number = (uint64_t)whole;
+        return whole >= 0;
+    }
     return text_of(object, key, text, sizeof text) && cm_parse_id(text, number);
 }
 
@@ -156,7 +168,8 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
     bool fits = text_of(object, "command", command, sizeof command) &&
                 text_of(object, "room", request->room, sizeof request->room) &&
                 text_of(object, "scene", request->scene, sizeof request->scene) &&
-                text_of(object, "out", request->out, sizeof request->out);
+                text_of(object, "out", request->out, sizeof request->out) &&
+                text_of(object, "by", request->by, sizeof request->by);
     who_of(object, request);
     bool has_who = cm_json_has(object, "who");
     bool told = text_of(object, "text", request->text, sizeof request->text) &&

@@ -78,7 +78,7 @@ static void say_players(cm_node_admin *a, const cm_admin_request *asked, cm_admi
         }
     }
     if (!found) {
-        cm_admin_error(reply, "there is no room of that name");
+        cm_admin_error(reply, CM_ADMIN_NOT_FOUND, "there is no room of that name");
     }
 }
 
@@ -90,7 +90,7 @@ static void open_room(cm_node_admin *a, const cm_admin_request *asked, cm_admin_
     snprintf(spec.scene, sizeof spec.scene, "%s", asked->scene);
     cm_room_spec_open_by_admin(&spec);
     if (!cm_node_rooms_add(a->rooms, a->config, a->worker, a->store, &spec, &failure)) {
-        cm_admin_error(reply, failure.text);
+        cm_admin_error(reply, CM_ADMIN_ARGUMENT, failure.text);
         return;
     }
     cm_admin_report(a->log, asked, reply);
@@ -100,7 +100,7 @@ static void close_room(cm_node_admin *a, const cm_admin_request *asked, cm_admin
 {
     cm_failure failure;
     if (!cm_node_rooms_remove(a->rooms, a->worker, asked->room, &failure)) {
-        cm_admin_error(reply, failure.text);
+        cm_admin_error(reply, CM_ADMIN_CONFLICT, failure.text);
         return;
     }
     cm_admin_report(a->log, asked, reply);
@@ -110,7 +110,8 @@ static void kick(cm_node_admin *a, const cm_admin_request *asked, cm_admin_reply
 {
     uint32_t player = asked->number < UINT32_MAX ? (uint32_t)asked->number : UINT32_MAX;
     if (!cm_worker_kick_player(a->worker, asked->room, player)) {
-        cm_admin_error(reply, "there is no such room, or nobody plays with that number");
+        cm_admin_error(reply, CM_ADMIN_NOT_FOUND,
+                       "there is no such room, or nobody plays with that number");
         return;
     }
     cm_admin_report(a->log, asked, reply);
@@ -122,7 +123,8 @@ static void message_room(cm_node_admin *a, const cm_admin_request *asked, cm_adm
                       : asked->number < CAROM_PLAYERS_MAX ? (uint32_t)asked->number
                                                           : CAROM_PLAYERS_MAX;
     if (!cm_worker_notify(a->worker, asked->room, player, asked->text)) {
-        cm_admin_error(reply, "there is no such room, or nobody plays with that number");
+        cm_admin_error(reply, CM_ADMIN_NOT_FOUND,
+                       "there is no such room, or nobody plays with that number");
         return;
     }
     cm_admin_report(a->log, asked, reply);
@@ -154,7 +156,7 @@ static void backup(cm_node_admin *a, const cm_admin_request *asked, cm_admin_rep
         wrong = "a copy of it is being made, or it is not being recorded";
     }
     if (wrong != NULL) {
-        cm_admin_error(reply, wrong);
+        cm_admin_error(reply, room == NULL ? CM_ADMIN_NOT_FOUND : CM_ADMIN_CONFLICT, wrong);
         return;
     }
     place->number = a->asked;
@@ -226,9 +228,9 @@ void cm_node_admin_answer(void *user, const char *text, cm_admin_reply *reply)
     cm_admin_request asked;
     char wrong[256];
     if (!cm_admin_request_read(text, &asked, wrong)) {
-        cm_admin_error(reply, wrong);
+        cm_admin_error(reply, CM_ADMIN_ARGUMENT, wrong);
     } else if (COMMANDS[asked.command] == NULL) {
-        cm_admin_error(reply, "a node cannot answer this");
+        cm_admin_error(reply, CM_ADMIN_ARGUMENT, "a node cannot answer this");
     } else {
         COMMANDS[asked.command](user, &asked, reply);
     }

@@ -223,7 +223,7 @@ static void answer(cm_node_control *w)
     cm_tick_watch_rest(&w->host.tick_watch); // a scene may take long to load
     w->answers.asked = w->asked;
     w->answers.later = false;
-    cm_admin_answer(&def, request, answer_line, w);
+    (void)cm_admin_answer(&def, request, 0, answer_line, w);
     send_rooms(w); // before the end of the answer: whoever has it finds the room
     if (!w->answers.later) {
         answer_line(w, "");

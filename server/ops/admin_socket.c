@@ -21,6 +21,7 @@ struct cm_admin_reply {
     size_t size, capacity;
     bool cut;
     uint64_t later;                                  // number of one that comes later; 0: none
+    uint64_t number;                                 // that it will have; 0: of cm_admin_later
     void (*line)(void *user, const char *json_line); // where lines go at once; NULL: they wait
     void *user;
 };
@@ -74,17 +75,23 @@ void cm_admin_write_line(cm_admin_reply *reply, const char *json_line)
     reply->size = needed;
 }
 
-void cm_admin_answer(const cm_admin_def *def, const char *request,
+bool cm_admin_answer(const cm_admin_def *def, const char *request, uint64_t number,
                      void (*line)(void *user, const char *json_line), void *user)
 {
-    cm_admin_reply reply = {.line = line, .user = user};
+    cm_admin_reply reply = {.line = line, .user = user, .number = number};
     def->answer(def->user, request, &reply);
+    return reply.later == 0;
+}
+
+uint64_t cm_admin_number(const cm_admin_reply *reply)
+{
+    return reply->number;
 }
 
 uint64_t cm_admin_later(cm_admin_reply *reply)
 {
     static uint64_t numbers; // of all answers of the process: none comes twice
-    reply->later = ++numbers;
+    reply->later = reply->number != 0 ? reply->number : ++numbers;
     return reply->later;
 }
 

@@ -34,9 +34,11 @@ uint64_t cm_admin_later(cm_admin_reply *reply);
 // The answer of a number, until cm_admin_done; NULL: the peer is gone.
 cm_admin_reply *cm_admin_find(cm_admin *admin, uint64_t number);
 void cm_admin_done(cm_admin *admin, uint64_t number);
-// Answers where there is no connection: each line of it goes to `line`.
-void cm_admin_answer(const cm_admin_def *def, const char *request,
+// Answers where there is no connection: each line of it goes to `line`. `number` (0: none) is what
+// cm_admin_later gives; true: it was not called, and all lines came.
+bool cm_admin_answer(const cm_admin_def *def, const char *request, uint64_t number,
                      void (*line)(void *user, const char *json_line), void *user);
+uint64_t cm_admin_number(const cm_admin_reply *reply); // the same; 0: there is a connection
 
 // NULL, with the reason in `error`: a path that is too long, taken by something that is no socket,
 // or by a server that answers. A socket without a listener is replaced.

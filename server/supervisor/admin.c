@@ -18,12 +18,15 @@ static void ask(cm_server *s, uint32_t worker, uint64_t number, const char *requ
 static void ask_workers(cm_server *s, uint64_t workers, const char *request, cm_admin_reply *reply)
 {
     cm_admin_question *question = NULL;
+    if (cm_admin_number(reply) >= CM_PAGE_QUESTION) {
+        question = &s->page_questions[cm_admin_number(reply) - CM_PAGE_QUESTION];
+    }
     for (uint32_t i = 0; i < CM_ADMIN_PEERS_MAX; i++) {
         bool dead = cm_admin_find(s->admin, s->questions[i].number) == NULL;
         question = question == NULL && dead ? &s->questions[i] : question;
     }
     if (question == NULL || workers == 0) {
-        cm_admin_error(reply, "no worker is there to answer, ask again");
+        cm_admin_error(reply, CM_ADMIN_BUSY, "no worker is there to answer, ask again");
         return;
     }
     question->number = cm_admin_later(reply);
@@ -48,14 +51,16 @@ static void open_room(cm_server *s, const cm_admin_request *asked, const char *r
                       cm_admin_reply *reply)
 {
     if (cm_room_directory_find(&s->directory, asked->room) != NULL || s->end_us != 0) {
-        cm_admin_error(reply, s->end_us != 0 ? "the server drains: no room opens any more"
-                                             : "there is a room of that name");
+        cm_admin_error(reply, CM_ADMIN_CONFLICT,
+                       s->end_us != 0 ? "the server drains: no room opens any more"
+                                      : "there is a room of that name");
         return;
     }
     uint32_t worker = cm_server_place(s);
     if (worker == CM_PLACEMENT_NONE) {
-        cm_admin_error(reply, "every worker uses 80% of its processor, or has as many rooms "
-                              "as one takes");
+        cm_admin_error(reply, CM_ADMIN_BUSY,
+                       "every worker uses 80% of its processor, or has as many rooms "
+                       "as one takes");
         return;
     }
     ask_workers(s, UINT64_C(1) << worker, request, reply);
@@ -69,7 +74,7 @@ static void ban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *rep
     memcpy(term.reason, asked->text, sizeof term.reason);
     const char *wrong = cm_server_ban(s, &term);
     if (wrong != NULL) {
-        cm_admin_error(reply, wrong);
+        cm_admin_error(reply, CM_ADMIN_CONFLICT, wrong);
         return;
     }
     cm_admin_report(&s->base->log, asked, reply);
@@ -79,11 +84,12 @@ static void unban(cm_server *s, const cm_admin_request *asked, cm_admin_reply *r
 {
     const char *held = cm_ban_lists_held(&s->base->bans, asked->by_address, asked->number);
     if (held != NULL) {
-        cm_admin_error(reply, held);
+        cm_admin_error(reply, CM_ADMIN_CONFLICT, held);
         return;
     }
     if (!cm_bans_have(asked->by_address ? &s->banned_addresses : &s->bans, asked->number)) {
-        cm_admin_error(reply, "no client of that number, or address, is banned");
+        cm_admin_error(reply, CM_ADMIN_NOT_FOUND,
+                       "no client of that number, or address, is banned");
         return;
     }
     cm_server_unban(s, asked->by_address, asked->number);
@@ -95,17 +101,17 @@ static void drain(cm_server *s, const cm_admin_request *asked, cm_admin_reply *r
 {
     char wrong[96];
     if (asked->handover && asked->seconds > 0) {
-        cm_admin_error(reply, "a handover does not wait");
+        cm_admin_error(reply, CM_ADMIN_ARGUMENT, "a handover does not wait");
         return;
     }
     if (s->draining || s->drain_asked) {
-        cm_admin_error(reply, "the server drains already");
+        cm_admin_error(reply, CM_ADMIN_CONFLICT, "the server drains already");
         return;
     }
     if (asked->seconds > 0 && !cm_server_drain_in(s, asked->seconds)) {
         snprintf(wrong, sizeof wrong, "it drains in %u s already: the shorter time holds",
                  (unsigned)cm_server_drain_left_s(s));
-        cm_admin_error(reply, wrong);
+        cm_admin_error(reply, CM_ADMIN_CONFLICT, wrong);
         return;
     }
     s->drain_asked = asked->seconds == 0;
@@ -142,7 +148,7 @@ static void answer(void *user, const char *request, cm_admin_reply *reply)
     cm_admin_request asked;
     char wrong[256];
     if (!cm_admin_request_read(request, &asked, wrong)) {
-        cm_admin_error(reply, wrong);
+        cm_admin_error(reply, CM_ADMIN_ARGUMENT, wrong);
         return;
     }
     const cm_directory_entry *entry =
@@ -152,7 +158,7 @@ static void answer(void *user, const char *request, cm_admin_reply *reply)
     } else if (entry != NULL) {
         ask_workers(s, living(s) & UINT64_C(1) << entry->worker, request, reply);
     } else if (asked.room[0] != '\0') {
-        cm_admin_error(reply, "there is no room of that name");
+        cm_admin_error(reply, CM_ADMIN_NOT_FOUND, "there is no room of that name");
     } else {
         ask_workers(s, living(s), request, reply);
     }
@@ -190,11 +196,31 @@ void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *re
     }
 }
 
+typedef struct page_asker {
+    cm_server *server;
+    cm_http_topic topic;
+} page_asker;
+
+static void page_line(void *user, const char *line)
+{
+    const page_asker *asker = user;
+    cm_http_pages_line(asker->server->http, asker->topic, line);
+}
+
+void cm_admin_questions_command(void *user, cm_http_topic topic, const char *request)
+{
+    page_asker asker = {user, topic};
+    const cm_admin_def def = {.answer = answer, .user = user};
+    if (cm_admin_answer(&def, request, CM_PAGE_QUESTION + topic, page_line, &asker)) {
+        page_line(&asker, "");
+    }
+}
+
 // A line of a worker's part; "": that is whole.
 static void page_answered(cm_server *s, uint32_t worker, uint64_t number, const char *line)
 {
     uint64_t topic = number - CM_PAGE_QUESTION;
-    if (topic >= CM_HTTP_TOPICS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
+    if (topic >= CM_HTTP_QUESTIONS || (s->page_questions[topic].waiting >> worker & 1u) == 0) {
         return;
     }
     if (line[0] == '\0') {
@@ -243,11 +269,11 @@ void cm_admin_questions_on_exit(cm_server *s, uint32_t worker)
             continue;
         }
         if (reply != NULL) {
-            cm_admin_error(reply, "a worker died before it had answered");
+            cm_admin_error(reply, CM_ADMIN_BUSY, "a worker died before it had answered");
         }
         end_part(s, question, worker);
     }
-    for (uint32_t i = 0; i < CM_HTTP_TOPICS; i++) { // of what waits for no other nothing is said
+    for (uint32_t i = 0; i < CM_HTTP_QUESTIONS; i++) { // of what waits for no other nothing is said
         page_answered(s, worker, CM_PAGE_QUESTION + i,
                       "{\"error\":\"a worker died before it had answered\"}");
         page_answered(s, worker, CM_PAGE_QUESTION + i, "");

@@ -27,6 +27,21 @@ static void log_unknown(const cm_server_base *base, char *const *environment)
     }
 }
 
+carom_result cm_server_base_read_api_keys(const cm_config *config, cm_api_keys *keys,
+                                          cm_failure *failure)
+{
+    char error[512];
+    if (config->api_keys[0] == '\0') {
+        return CAROM_OK;
+    }
+    if (!cm_crypto_init() || config->http[0] == '\0') {
+        return cm_fail(failure, CAROM_ERROR_ARGUMENT,
+                       "serve: api_keys: expected http too, at which the API is");
+    }
+    carom_result result = cm_api_keys_read(config->api_keys, keys, error, sizeof error);
+    return result == CAROM_OK ? CAROM_OK : cm_fail(failure, result, "serve: api_keys: %s", error);
+}
+
 carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
                                  char *const *environment, cm_failure *failure)
 {
@@ -42,6 +57,9 @@ carom_result cm_server_base_open(cm_server_base *base, const cm_config *config,
             "serve: NOTIFY_SOCKET: expected a path, or @ and a name; nothing is told");
     }
     carom_result result = cm_bootstrap_read_keys(config, &base->keys, failure);
+    if (result == CAROM_OK) {
+        result = cm_server_base_read_api_keys(config, &base->api_keys, failure);
+    }
     if (result == CAROM_OK) {
         result = cm_ban_lists_open(&base->bans, config, failure);
     }
@@ -137,9 +155,22 @@ static void reload_level(cm_server_base *base)
                CM_T(good ? "log" : "error", good ? config.log : error.text));
 }
 
+static void reload_api_keys(cm_server_base *base)
+{
+    cm_failure error;
+    if (base->config.api_keys[0] != '\0') {
+        bool good =
+            cm_server_base_read_api_keys(&base->config, &base->api_keys, &error) == CAROM_OK;
+        cm_log_say(&base->log, good ? CM_LOG_INFO : CM_LOG_ERROR,
+                   good ? "api keys read again" : "api keys not read again",
+                   good ? CM_U("keys", base->api_keys.count) : CM_T("error", error.text));
+    }
+}
+
 bool cm_server_base_reload(cm_server_base *base)
 {
     reload_level(base);
+    reload_api_keys(base);
     if (base->config.key[0] == '\0') {
         return false; // everybody is let in: there is nothing to read
     }

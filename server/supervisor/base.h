@@ -5,6 +5,7 @@
 #define CM_SERVER_SUPERVISOR_BASE_H
 
 #include "server/ops/notify.h"
+#include "server/auth/api_keys.h"
 #include "server/auth/gate_db.h"
 #include "server/auth/ban_lists.h"
 #include "server/supervisor/files.h"
@@ -19,6 +20,7 @@ typedef struct cm_server_base {
     cm_status_screen screen;
     cm_log log; // on the screen
     carom_token_keys keys;
+    cm_api_keys api_keys;
     carom_token_key ticket; // of the tickets to come back
     cm_node_rooms rooms;    // loaded, to be opened
     cm_unfinished_matches matches;
@@ -41,8 +43,11 @@ void cm_server_base_close(cm_server_base *base);
 carom_result cm_server_base_open_gate(cm_server_base *base, cm_failure *failure);
 // Once, when used tokens and bans can be kept no more: the match goes on.
 void cm_server_base_watch_gate(cm_server_base *base);
-// SIGHUP: the log level is that of the configuration as it is now, and the key file is read again.
-// One that is not sound changes nothing; false: there are no new keys.
+// The file of the API's keys, where the configuration has one.
+carom_result cm_server_base_read_api_keys(const cm_config *config, cm_api_keys *keys,
+                                          cm_failure *failure);
+// SIGHUP: the log level is that of the configuration as it is now, and the files of keys are read
+// again. One that is not sound changes nothing; false: there are no new keys.
 bool cm_server_base_reload(cm_server_base *base);
 // "listening on" each of so many ports, where everybody looks for it: the ready file, stdout, the
 // log, the service manager.

@@ -149,7 +149,10 @@ static carom_result check_http(const cm_check *check)
 {
     const cm_config *config = check->config;
     cm_failure wrong;
-    return report(check, cm_http_pages_check(config, &wrong), &wrong);
+    cm_api_keys keys;
+    carom_result result = cm_server_base_read_api_keys(config, &keys, &wrong);
+    result = result == CAROM_OK ? cm_http_pages_check(config, &wrong) : result;
+    return report(check, result, &wrong);
 }
 
 // The rooms are made as serve makes them, but for the recording, on a free port. One that cannot be
@@ -228,10 +231,10 @@ const cm_server_check_part cm_server_checks[CM_SERVE_CHECKS + 1] = {
      check_admin,
      {"admin", "matches", NULL}},
     {"http",
-     "none, or its address is free",
-     "end what holds it (ss -tlpn), or set http",
+     "none, or its address is free, and its keys can be read",
+     "end what holds it (ss -tlpn), or set http; carom token api-key makes keys",
      check_http,
-     {"http", NULL}},
+     {"http", "api_keys", NULL}},
     {"rooms",
      "every room can be opened",
      "carom scene validate FILE, carom scene list --db DB",

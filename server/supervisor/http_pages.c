@@ -49,6 +49,7 @@ struct cm_http_pages {
     uint64_t sample_us; // when the next sample is due
     cm_page *drawn;     // the history as a page; NULL: none since the last sample
     cm_stream_files *streams;
+    cm_api *api;
 };
 
 // Figures --------------------------------------------------------------------------------------
@@ -297,6 +298,10 @@ static void end_topic(const cm_http_pages *h, topic *t)
 
 void cm_http_pages_line(cm_http_pages *h, cm_http_topic number, const char *line)
 {
+    if (h != NULL && number >= CM_HTTP_TOPICS) {
+        cm_api_line(h->api, number - CM_HTTP_TOPICS, line);
+        return;
+    }
     topic *t = h != NULL ? &h->topics[number] : NULL;
     if (t == NULL || t->making[0] == NULL) {
         return;
@@ -318,21 +323,49 @@ static bool is_fresh(const cm_http_pages *h, const topic *t)
     return t->pages[0] != NULL && h->now_us - t->whole_us < CM_SERVE_HTTP_FRESH_US;
 }
 
+// NULL: it is not made yet.
+static topic *make_topic(cm_http_pages *h, cm_http_topic number)
+{
+    topic *t = &h->topics[number];
+    if (t->making[0] == NULL && !is_fresh(h, t)) {
+        begin_topic(h, number);
+    }
+    return t->making[0] == NULL && is_fresh(h, t) ? t : NULL;
+}
+
 static cm_http_found get_topic(cm_http_pages *h, const cm_http_request *request,
                                cm_http_answer *answer)
 {
-    uint32_t number = strcmp(request->path, TOPICS[0].path) == 0 ? 0 : 1;
-    topic *t = &h->topics[number];
-    if (t->making[0] == NULL && !is_fresh(h, t)) {
-        begin_topic(h, (cm_http_topic)number);
-    }
-    if (t->making[0] != NULL || !is_fresh(h, t)) {
+    bool rooms = strcmp(request->path, TOPICS[CM_SERVE_ROOMS].path) == 0;
+    const topic *t = make_topic(h, rooms ? CM_SERVE_ROOMS : CM_SERVE_PLAYERS);
+    if (t == NULL) {
         return CM_HTTP_LATER;
     }
     answer->status = t->is_failed ? 503 : 200;
     answer->type = JSON;
     answer->page = cm_page_hold(t->pages[h->is_private && request->by_own_name]);
     return CM_HTTP_ANSWERED;
+}
+
+// The API's.
+static const cm_page *list(void *user, bool players, bool names, bool *failed)
+{
+    const topic *t = make_topic(user, players ? CM_SERVE_PLAYERS : CM_SERVE_ROOMS);
+    *failed = *failed || (t != NULL && t->is_failed);
+    return t != NULL ? t->pages[names] : NULL;
+}
+
+static const cm_metrics_server *figures(void *user)
+{
+    cm_http_pages *h = user;
+    look(h);
+    return &h->server;
+}
+
+static void command(void *user, uint32_t question, const char *request)
+{
+    cm_http_pages *h = user;
+    h->def.command(h->def.user, (cm_http_topic)(CM_HTTP_TOPICS + question), request);
 }
 
 // Health ---------------------------------------------------------------------------------------
@@ -425,7 +458,7 @@ static cm_http_found get_stream(cm_http_pages *h, const cm_http_request *request
 static cm_http_found get(void *user, const cm_http_request *request, const cm_http_asker *asker,
                          cm_http_answer *answer)
 {
-    (void)asker;
+    cm_http_pages *h = user;
     static const struct {
         const char *path;
         cm_http_found (*get)(cm_http_pages *h, const cm_http_request *request,
@@ -436,6 +469,9 @@ static cm_http_found get(void *user, const cm_http_request *request, const cm_ht
         if (strcmp(pages[i].path, request->path) == 0) {
             return pages[i].get(user, request, answer);
         }
+    }
+    if (request->is_api) {
+        return cm_api_get(h->api, request, asker, h->now_us, answer);
     }
     return strncmp(request->path, "/stream/", 8) == 0 ? get_stream(user, request, answer)
                                                       : get_file(request, answer);
@@ -460,16 +496,24 @@ carom_result cm_http_pages_open(const cm_http_pages_def *def, cm_http_pages **ou
     cm_config_address(config->http, &http.address);
     cm_http_pages *h = calloc(1, sizeof *h);
     http.user = h;
+    const cm_api_def api = {.base = def->base,
+                            .is_private = cm_address_is_loopback(http.address.ip),
+                            .list = list,
+                            .figures = figures,
+                            .command = command,
+                            .user = h};
     if (h == NULL || (h->streams = cm_stream_files_create(config->matches)) == NULL ||
+        (h->api = cm_api_create(&api)) == NULL ||
         (h->http = cm_http_create(&http, error, sizeof error)) == NULL) {
         cm_stream_files_destroy(h != NULL ? h->streams : NULL);
+        cm_api_destroy(h != NULL ? h->api : NULL);
         free(h);
         return cm_fail(failure,
                        cm_parts[CM_PART_HTTP].is_built ? CAROM_ERROR_IO : CAROM_ERROR_NOT_BUILT,
                        "serve: http: %s", error);
     }
     h->def = *def;
-    h->is_private = cm_address_is_loopback(http.address.ip);
+    h->is_private = api.is_private;
     h->started_unix_ms = cm_unix_ms();
     h->server.version = cm_version_number;
     h->server.commit = cm_version_commit;
@@ -505,6 +549,7 @@ void cm_http_pages_close(cm_http_pages *h)
     }
     cm_http_destroy(h->http);
     cm_stream_files_destroy(h->streams);
+    cm_api_destroy(h->api);
     for (uint32_t i = 0; i < CM_WORKERS_MAX; i++) {
         free(h->workers[i].rooms);
         free(h->next[i].rooms);

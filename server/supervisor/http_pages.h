@@ -1,4 +1,5 @@
-// The pages of `carom serve --http`: /metrics, /healthz, /readyz, /rooms, /players and /history,
+// The pages of `carom serve --http`: /metrics, /healthz, /readyz, /rooms, /players, /history and
+// /api/v1/ (api.h),
 // and a page for browsers at / that reads the last ones, of a server with workers or without.
 //
 // Figures are those that workers told last; rooms and players are asked for when somebody wants
@@ -7,6 +8,7 @@
 #ifndef CM_SERVER_SUPERVISOR_HTTP_PAGES_H
 #define CM_SERVER_SUPERVISOR_HTTP_PAGES_H
 
+#include "server/supervisor/api.h"
 #include "server/supervisor/metrics_page.h"
 #include "server/supervisor/base.h"
 
@@ -21,6 +23,8 @@ typedef enum cm_http_topic {
     CM_SERVE_ROOMS,
     CM_SERVE_PLAYERS,
     CM_HTTP_TOPICS,
+    // And behind them the questions of the API.
+    CM_HTTP_QUESTIONS = CM_HTTP_TOPICS + CM_API_QUESTIONS_MAX,
 } cm_http_topic;
 
 typedef struct cm_http_pages_def {
@@ -35,6 +39,8 @@ typedef struct cm_http_pages_def {
     void (*ask)(void *user, cm_http_topic topic, const char *request);
     // As of cm_http_def; NULL: nobody plays by WebSocket.
     cm_http_refusal (*upgrade)(void *user, const cm_http_request *request, int descriptor);
+    // The same of a command, by the number of a question.
+    void (*command)(void *user, cm_http_topic topic, const char *request);
     void *user;
 } cm_http_pages_def;
 

@@ -395,6 +395,7 @@ static carom_result open_http(cm_server *s, cm_failure *failure)
                                    .is_entry = is_entry_of,
                                    .ask = cm_admin_questions_ask_page,
                                    .upgrade = s->base->config.web ? cm_server_upgrade : NULL,
+                                   .command = cm_admin_questions_command,
                                    .user = s};
     return cm_http_pages_open(&def, &s->http, failure);
 }

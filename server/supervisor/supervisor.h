@@ -56,7 +56,7 @@ typedef struct cm_server {
     uint64_t cut[CM_WORKER_CUT_MAX]; // matches that could not go on, for workers that start later
     uint32_t cut_count;              // that were ever added
     cm_admin *admin;
-    cm_admin_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_HTTP_TOPICS];
+    cm_admin_question questions[CM_ADMIN_PEERS_MAX], page_questions[CM_HTTP_QUESTIONS];
     cm_http_pages *http; // NULL: none
     uint64_t faults;     // of modules
     uint64_t shown_us;   // when the status is drawn next
@@ -116,6 +116,8 @@ carom_result cm_admin_questions_open(cm_server *s, cm_failure *failure);
 void cm_admin_questions_on_answer(cm_server *s, uint32_t worker, uint64_t number, const char *line);
 // For the pages of HTTP, of a cm_server.
 void cm_admin_questions_ask_page(void *user, cm_http_topic topic, const char *request);
+// A command of one who asks by the API: likewise.
+void cm_admin_questions_command(void *user, cm_http_topic topic, const char *request);
 // It answers nothing any more.
 void cm_admin_questions_on_exit(cm_server *s, uint32_t worker);
 

@@ -20,7 +20,7 @@ EVENT = re.compile(r'(?:cm_line_log|cm_log_say|cm_clients_log|log_match|log_budg
 FIELDS = re.compile(r', [^,"]*CM_[A-Z](?:_IF)?\(|, path')
 GROWTH = re.compile(r'cm_log_growth\([^"{;]*"([^"]+)"')
 # The row of what is read again tells of these too.
-FAILED = {"keys not read again", "bans not read again", "configuration not read again"}
+FAILED = {"keys not read again", "api keys not read again", "bans not read again", "configuration not read again"}
 
 
 def events_of(sources):

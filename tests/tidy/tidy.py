@@ -126,7 +126,7 @@ LIBRARIES = {
     "lzma.h": r"^server/tools/bench/cube_file\.c$",
     "microhttpd.h": r"^server/ops/http\.c$",
     "sodium.h": r"^(shared/wire/crypto\.c|client-sdk/web/client/native/socket\.c)$",
-    "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/record/.*\.c|tests/.*\.c)$",
+    "pb-c.h": r"^(shared/scene/(.*\.c|message\.h)|shared/wire/.*\.c|server/record/.*\.c|server/supervisor/api_(routes|document)\.c|tests/.*\.c)$",
 }
 
 SIMULATION = ("shared/base/", "shared/sim/", "shared/game/", "shared/room/", "shared/include/")

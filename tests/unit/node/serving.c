@@ -219,6 +219,13 @@ uint32_t serving_http_get(unsigned port, const char *path, const char *headers, 
                           size_t text_size, char **body, size_t *size)
 {
     char request[512];
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n%s\r\n", path, headers);
+    return serving_http(port, request, text, text_size, body, size);
+}
+
+uint32_t serving_http(unsigned port, const char *request, char *text, size_t text_size, char **body,
+                      size_t *size)
+{
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -226,8 +233,8 @@ uint32_t serving_http_get(unsigned port, const char *path, const char *headers, 
     int descriptor = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     cr_assert_eq(connect(descriptor, (struct sockaddr *)&at, sizeof at), 0);
-    int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n%s\r\n", path, headers);
-    cr_assert_eq(send(descriptor, request, (size_t)length, MSG_NOSIGNAL), length);
+    size_t length = strlen(request);
+    cr_assert_eq(send(descriptor, request, length, MSG_NOSIGNAL), (ssize_t)length);
     size_t have = 0;
     ssize_t got;
     while ((got = recv(descriptor, text + have, text_size - 1 - have, 0)) > 0) {

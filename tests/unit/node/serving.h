@@ -48,6 +48,9 @@ const char *serving_ask(const serving *c, const char *request);
 // of `text`, which ends it, and has `size` bytes.
 uint32_t serving_http_get(unsigned port, const char *path, const char *headers, char *text,
                           size_t text_size, char **body, size_t *size);
+// The same of a whole request.
+uint32_t serving_http(unsigned port, const char *request, char *text, size_t text_size, char **body,
+                      size_t *size);
 // Until there are so many rooms, and each has recorded a tick that it had not made when it was seen
 // first: so a match that was resumed is known to go on.
 void serving_wait_for_next_ticks(const serving *c, uint32_t rooms);
