@@ -542,13 +542,18 @@ static int feel_table(const cm_feel_options *options, const char *const *names, 
 
 static int bench_feel(int argc, char **argv)
 {
-    int64_t seconds = FEEL_S, seeds = FEEL_SEEDS, seed = 1, budget_kbit = 0;
+    int64_t seconds = FEEL_S, seeds = FEEL_SEEDS, seed = 1, budget_kbit = 0, predict_us = 0;
     const char *conditions = NULL, *sync = "state", *names[FEEL_GAMES];
     uint32_t count = 0;
     bool table = false, scene = false, by_views = false;
     const cm_option options[] = {
         {.name = "table", .kind = CM_OPTION_FLAG, .value = &table},
         {.name = "scene", .kind = CM_OPTION_FLAG, .value = &scene},
+        {.name = "predict-us",
+         .kind = CM_OPTION_INT,
+         .value = &predict_us,
+         .low = 0,
+         .high = 1000000},
         {.name = "by-views", .kind = CM_OPTION_FLAG, .value = &by_views},
         {.name = "sync", .kind = CM_OPTION_TEXT, .value = &sync},
         {.name = "condition", .kind = CM_OPTION_TEXT, .value = &conditions},
@@ -584,6 +589,7 @@ static int bench_feel(int argc, char **argv)
                            .seed = (uint64_t)seed,
                            .seconds = (uint32_t)seconds,
                            .budget_kbit = (uint32_t)budget_kbit,
+                           .predict_us = (uint32_t)predict_us,
                            .by_views = by_views,
                            .sync_inputs = strcmp(sync, "inputs") == 0};
     if (table) {
@@ -679,7 +685,7 @@ const cm_command cm_bench_command = {
     "       carom bench seal [--runs N]\n"
     "       carom bench codec [FILE] [--runs N] [--seed N] [--frames N]\n"
     "       carom bench feel [GAME...] [--sync state|inputs] [--condition NAME,...] [--seconds N] [--seeds N] [--seed N]\n"
-    "                        [--budget-kbit N] [--by-views] [--table] [--scene]\n"
+    "                        [--budget-kbit N] [--predict-us N] [--by-views] [--table] [--scene]\n"
     "       carom bench hand [--sync state|inputs] [--condition NAME,...] [--seed N]\n"
     "       carom bench queries [SCENE] [--rays N] [--runs N] [--steps N]\n"
     "\n"
@@ -724,6 +730,7 @@ const cm_command cm_bench_command = {
     "--sync inputs: as if the scene said so. --table: what is to be reached, of the games, conditions and budgets\n"
     "named, beside what is and the bound: the same client given every input when the path could have brought it, at\n"
     "the soonest, its jumps worn off alike, and bare. --by-views: against what views tell, as `carom bots` has to.\n"
+    "--predict-us: the budget of each client's frame, where a body's step costs 1 us (the SDK's).\n"
     "--scene: prints the scenes of the games instead, for a server that `carom bots --play GAME` plays on.\n"
     "hand: touch at 1 kHz in virtual time, against the same hand alone; a condition is perfect, 5ms (5+-1 each way),\n"
     "20ms (20+-3) or r60 (all): force and torque that are off (percent of the peak), the work done on the hand over a\n"

@@ -120,6 +120,8 @@ static carom_result make_seat(run *r, uint32_t number, uint32_t slots)
     def.random = cm_net_random;
     def.predict_cost_ns = 1000;
     def.module = r->options->game->module;
+    def.predict_budget_us =
+        r->options->predict_us > 0 ? r->options->predict_us : def.predict_budget_us;
     s->player.number = number;
     cm_rng_seed(&s->player.rng, seed);
     if (!cm_feel_watch_init(&s->watch, slots) || !cm_feel_told_init(&s->told, slots) ||

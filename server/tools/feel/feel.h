@@ -19,6 +19,7 @@ typedef struct cm_feel_options {
     uint64_t seed;
     uint32_t seconds;     // that count, after the warm-up
     uint32_t budget_kbit; // 0: the scene's
+    uint32_t predict_us;  // each client's budget of a frame, at 1 us a body's step; 0: the SDK's
     bool sync_inputs;     // exact sync
     bool by_views;        // the truth is what views tell each client (told.h), as of a real server
     bool with_bound;      // beside each figure what the path allows (bound.h); takes as long again

@@ -176,11 +176,13 @@ void cm_feel_line(const cm_feel_options *options, const cm_feel_figures *f, char
 {
     char fields[CM_FEEL_LINE];
     cm_feel_fields(f, fields);
+    carom_client_def def = carom_default_client_def();
+    uint32_t predict_us = options->predict_us > 0 ? options->predict_us : def.predict_budget_us;
     int room = snprintf(line, CM_FEEL_LINE,
                         "{\"game\":\"%s\",\"condition\":\"%s\",\"sync\":\"%s\",\"players\":%u,"
-                        "\"seconds\":%u,",
+                        "\"predict_us\":%u,\"seconds\":%u,",
                         options->game->name, options->path->name,
                         options->sync_inputs ? "inputs" : "state", (unsigned)options->game->players,
-                        (unsigned)options->seconds);
+                        (unsigned)predict_us, (unsigned)options->seconds);
     snprintf(line + room, CM_FEEL_LINE - (size_t)room, "%s}", fields);
 }
