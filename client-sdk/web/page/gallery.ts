@@ -59,6 +59,7 @@ const COLOURS = { velocity: 0xff9f1a, spin: 0x23c483, force: 0xff3b5c };
 const ARROW_PART = 0.5; // of the scene's radius: the fastest velocity of its start
 const FORCE_M = 0.05; // a newton
 const TURN = 0.08;
+const POINTER_M_S = 3; // a hand's: faster ones pass through what they should push
 
 type Point = { x: number; y: number; z: number };
 
@@ -158,7 +159,7 @@ export class Gallery {
         if (scene) {
             if (piece.pointer !== undefined && target) {
                 const body = [...scene.world.bodies()][piece.pointer];
-                body?.setNextKinematicPose(target, body.rotation());
+                body?.setNextKinematicPose(towards(body.translation(), target, POINTER_M_S / scene.tickRate), body.rotation());
             }
             scene.world.step();
         }
@@ -232,6 +233,12 @@ export class Gallery {
             act();
         }
     }
+}
+
+function towards(from: Point, to: Point, most: number): Point {
+    const far = Math.hypot(to.x - from.x, to.y - from.y, to.z - from.z);
+    const part = far > most ? most / far : 1;
+    return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part, z: from.z + (to.z - from.z) * part };
 }
 
 /** Links to all pieces, for the list of the first page. */
