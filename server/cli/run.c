@@ -15,6 +15,7 @@ const cm_command *const cm_commands[] = {
     &cm_eval_command,
     &cm_plot_command,
     &cm_token_command,
+    &cm_api_command,
     &cm_admin_command,
     &cm_module_command,
     &cm_capacity_command,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/config/json_reader.h"
+#include "server/supervisor/api_document.h"
 #include "server/supervisor/api_lists.h"
 #include "server/supervisor/api_routes.h"
 #include "shared/scene/scene_json.h"
@@ -34,6 +35,7 @@ struct cm_api {
     cm_api_def def;
     question questions[CM_API_QUESTIONS_MAX];
     wrong_keys wrong[ADDRESSES];
+    cm_page *document; // NULL: nobody asked for it yet
 };
 
 // A request on its way through the checks.
@@ -58,6 +60,7 @@ cm_api *cm_api_create(const cm_api_def *def)
 
 void cm_api_destroy(cm_api *api)
 {
+    cm_page_drop(api != NULL ? api->document : NULL);
     free(api);
 }
 
@@ -196,7 +199,7 @@ static cm_http_found ask(cm_api *api, call *c)
     char line[CM_ADMIN_REQUEST_MAX];
     const char *body = c->route->body != NULL && c->request->body_size > 0 ? c->asker->body : NULL;
     question *q = find_place(api, c->now_us);
-    if (!cm_api_command(c->route, &c->places, c->key->name, body, line)) {
+    if (!cm_api_request(c->route, &c->places, c->key->name, body, line)) {
         c->answer->refusal = CM_HTTP_BODY;
         return fail(c, 413, "body", "the request is too long", NULL);
     }
@@ -349,6 +352,18 @@ static cm_http_found give_list(cm_api *api, call *c)
     return give(c, 200, page);
 }
 
+static cm_http_found give_document(cm_api *api, call *c)
+{
+    if (api->document == NULL) {
+        api->document = cm_page_create();
+        if (api->document == NULL) {
+            return CM_HTTP_LATER;
+        }
+        cm_api_openapi(api->document);
+    }
+    return give(c, 200, cm_page_hold(api->document));
+}
+
 // The whole ------------------------------------------------------------------------------------
 
 static cm_http_found dispatch(cm_api *api, call *c)
@@ -356,6 +371,8 @@ static cm_http_found dispatch(cm_api *api, call *c)
     switch (c->route->source) {
     case CM_API_FROM_COMMAND:
         return do_command(api, c);
+    case CM_API_FROM_DOCUMENT:
+        return give_document(api, c);
     case CM_API_FROM_SERVER:
         return give_server(api, c);
     default:

@@ -31,6 +31,8 @@ const cm_api_route cm_api_routes[] = {
        "Sends a player away, who may come again"),
     DO(POST, "rooms/{room}/messages", PLAYERS, MESSAGE, 200, MESSAGE(send_message),
        "Shows the room's players, or one, a text"),
+    {CM_HTTP_GET, "openapi.json", CM_API_READ, CM_API_FROM_DOCUMENT, CM_ADMIN_COMMAND_COUNT, 200,
+     false, NULL, NULL, "This API as OpenAPI 3.1"},
     DO(POST, "drain", SERVER, DRAIN, 202, MESSAGE(drain), "Ends the server, as SIGTERM does"),
 };
 const size_t cm_api_route_count = sizeof cm_api_routes / sizeof cm_api_routes[0];
@@ -158,7 +160,7 @@ static size_t put_member(char *line, size_t at, const char *key, const char *tex
     return at;
 }
 
-bool cm_api_command(const cm_api_route *route, const cm_api_places *places, const char *by,
+bool cm_api_request(const cm_api_route *route, const cm_api_places *places, const char *by,
                     const char *body, char line[CM_ADMIN_REQUEST_MAX])
 {
     size_t at = (size_t)snprintf(line, CM_ADMIN_REQUEST_MAX, "{\"command\":\"%s\"",

@@ -14,6 +14,7 @@ typedef enum cm_api_source {
     CM_API_FROM_ROOMS,
     CM_API_FROM_ROOM,
     CM_API_FROM_PLAYERS,
+    CM_API_FROM_DOCUMENT, // OpenAPI
 } cm_api_source;
 
 typedef struct cm_api_route {
@@ -24,7 +25,7 @@ typedef struct cm_api_route {
     cm_admin_command command;                        // of FROM_COMMAND
     uint32_t status;                                 // where it is done
     bool pages;                                      // has ?after= and ?limit=
-    const ProtobufCMessageDescriptor *body, *answer; // body NULL: it has none
+    const ProtobufCMessageDescriptor *body, *answer; // NULL: none of ours
     const char *summary;
 } cm_api_route;
 
@@ -51,7 +52,7 @@ bool cm_api_query(const char *query, const char *name, char *value, size_t capac
 bool cm_api_check_body(const cm_api_route *route, const char *body, size_t size,
                        cm_scene_error *error);
 // The line of a command's request: what the path and the body say. False: it is too long.
-bool cm_api_command(const cm_api_route *route, const cm_api_places *places, const char *by,
+bool cm_api_request(const cm_api_route *route, const cm_api_places *places, const char *by,
                     const char *body, char line[CM_ADMIN_REQUEST_MAX]);
 
 #endif

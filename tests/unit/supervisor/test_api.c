@@ -2,6 +2,7 @@
 // says is what proto/api.proto has. Method: `carom serve` in a child process, asked over real
 // sockets, its answers read by the messages' descriptors; parts of lists and paths by themselves.
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <sys/stat.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "server/auth/api_keys.h"
 #include "server/config/room_spec.h"
 #include "server/node/node.h"
+#include "server/supervisor/api_document.h"
 #include "server/supervisor/api_lists.h"
 #include "server/supervisor/api_routes.h"
 #include "shared/wire/crypto.h"
@@ -143,6 +145,8 @@ static void expect_lists(void)
     cr_expect_null(strstr(s.body, "\"next\""));
     cr_expect_eq(ask("GET", "rooms/b%22%2f%25", s.reader, "", NULL), 200, "%s", s.body);
     expect_is(MESSAGE(room));
+    cr_expect_eq(ask("GET", "openapi.json", NULL, "", NULL), 200);
+    cr_expect_eq(strncmp(s.body, "{\"openapi\":\"3.1.0\"", 18), 0, "%s", s.body);
     cr_expect_eq(ask("HEAD", "rooms", NULL, "", NULL), 200);
     cr_expect_str_eq(s.body, "");
     expect("GET", "rooms?limit=0", NULL, NULL, 400, "argument");
@@ -350,6 +354,57 @@ Test(api, parts_of_a_list_make_the_whole)
     cr_expect(cm_api_list_has(list, "r007\"}"));
     cr_expect_not(cm_api_list_has(list, "r007"));
     cm_page_drop(list);
+}
+
+// Goal: the documents have each route and each field of its messages, and what they refer to.
+// Method: read as JSON; references found among the schemas.
+static void expect_schema(const json_t *root, const ProtobufCMessageDescriptor *message)
+{
+    const json_t *schemas = json_object_get(json_object_get(root, "components"), "schemas");
+    const json_t *schema = json_object_get(schemas, message->short_name);
+    const json_t *fields = json_object_get(schema, "properties");
+    cr_expect_eq(json_object_size(fields), message->n_fields, "%s", message->short_name);
+    for (unsigned i = 0; i < message->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &message->fields[i];
+        cr_expect_not_null(json_object_get(fields, field->name), "%s", field->name);
+        if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+            expect_schema(root, field->descriptor);
+        }
+    }
+}
+
+Test(api, documents_are_those_of_the_routes)
+{
+    static const char *const methods[] = {"get", "post", "delete"};
+    cm_page *page = cm_page_create(), *types = cm_page_create();
+    cm_api_openapi(page);
+    cm_api_typescript(types);
+    json_t *root = json_loadb(page->text, page->size, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(root);
+    for (size_t i = 0; i < cm_api_route_count; i++) {
+        const cm_api_route *r = &cm_api_routes[i];
+        char path[128], row[192];
+        snprintf(path, sizeof path, "/%s", r->path);
+        const json_t *operation = json_object_get(
+            json_object_get(json_object_get(root, "paths"), path), methods[r->method]);
+        cr_expect_not_null(operation, "%s", path);
+        cr_expect_str_eq(json_string_value(json_object_get(operation, "x-scope")),
+                         cm_api_scope_name(r->scope));
+        cr_expect_eq(json_object_get(operation, "requestBody") != NULL, r->body != NULL);
+        snprintf(row, sizeof row, "\"%s /api/v1%s\": {", methods[r->method], path);
+        cr_expect_not_null(strstr(types->text, row), "%s", row);
+        if (r->body != NULL) {
+            expect_schema(root, r->body);
+        }
+        if (r->answer != NULL) {
+            expect_schema(root, r->answer);
+        }
+    }
+    cr_expect_not_null(
+        strstr(types->text, "export interface RoomList {\n  rooms: Room[];\n  next?: string;\n}"));
+    json_decref(root);
+    cm_page_drop(page);
+    cm_page_drop(types);
 }
 
 // Goal: a room's numbers have a field each, so that no key of CM_ROOM_KEYS is forgotten.
