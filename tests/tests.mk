@@ -32,7 +32,9 @@ fuzz: | have-test
 # comes into, and of the server only the files named here.
 TARGETS := $(patsubst tests/fuzz/targets/%.c,%,$(wildcard tests/fuzz/targets/*.c))
 FUZZED_SRCS := $(filter-out shared/sim/%,$(SDK_SRCS)) $(filter $(addprefix %/,gate.c admission.c connections.c bans.c \
-  used_tokens.c commands.c elf.c module_file.c http_head.c websocket/frames.c websocket/upgrade.c),$(SERVER_SRCS))
+  used_tokens.c commands.c elf.c module_file.c http_head.c websocket/frames.c websocket/upgrade.c \
+  api_routes.c admin_table.c admin_socket.c json_reader.c room_spec.c options.c log.c),$(SERVER_SRCS)) \
+  $(addprefix shared/scene/,map_json.c emit_json.c lines_json.c)
 $(OUT)/tests/fuzz/targets/module_file.o: CPPFLAGS_OWN += -DCAROM_SOUND_MODULE='"$(OUT)/tests/modules/counter.so"'
 $(OUT)/fuzz_module_file: $(OUT)/tests/modules/counter.so
 $(OUT)/libfuzzed.a: $(call obj,$(FUZZED_SRCS)) $(PROTO_OBJS)

@@ -28,8 +28,8 @@ typedef struct cm_command {
 
 extern const cm_command cm_serve_command, cm_sim_command, cm_scene_command, cm_bots_command,
     cm_replay_command, cm_match_command, cm_bench_command, cm_eval_command, cm_plot_command,
-    cm_token_command, cm_api_command, cm_admin_command, cm_module_command, cm_capacity_command, cm_doctor_command,
-    cm_help_command, cm_version_command, cm_worker_command;
+    cm_token_command, cm_api_command, cm_admin_command, cm_module_command, cm_capacity_command,
+    cm_doctor_command, cm_help_command, cm_version_command, cm_worker_command;
 
 // Every command of the product, in the order of the help; NULL ends it.
 extern const cm_command *const cm_commands[];

@@ -5,24 +5,12 @@
 #include "server/cli/cli.h"
 
 const cm_command *const cm_commands[] = {
-    &cm_serve_command,
-    &cm_sim_command,
-    &cm_scene_command,
-    &cm_bots_command,
-    &cm_replay_command,
-    &cm_match_command,
-    &cm_bench_command,
-    &cm_eval_command,
-    &cm_plot_command,
-    &cm_token_command,
-    &cm_api_command,
-    &cm_admin_command,
-    &cm_module_command,
-    &cm_capacity_command,
-    &cm_doctor_command,
-    &cm_help_command,
-    &cm_version_command,
-    NULL,
+    &cm_serve_command,  &cm_sim_command,      &cm_scene_command,
+    &cm_bots_command,   &cm_replay_command,   &cm_match_command,
+    &cm_bench_command,  &cm_eval_command,     &cm_plot_command,
+    &cm_token_command,  &cm_api_command,      &cm_admin_command,
+    &cm_module_command, &cm_capacity_command, &cm_doctor_command,
+    &cm_help_command,   &cm_version_command,  NULL,
 };
 
 const cm_command *cm_command_find(const char *name)

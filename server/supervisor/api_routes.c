@@ -55,11 +55,14 @@ bool cm_api_decode(const char *text, size_t size, char *to, size_t capacity)
         if (text[i] == '%') {
             int high = i + 2 < size ? hex_of(text[i + 1]) : -1;
             int low = i + 2 < size ? hex_of(text[i + 2]) : -1;
-            if (high < 0 || low < 0 || high + low == 0) {
+            if (high < 0 || low < 0) {
                 return false;
             }
             to[at] = (char)(high << 4 | low);
             i += 2;
+        }
+        if (to[at] <= ' ' || to[at] > '~') { // names are of visible ASCII
+            return false;
         }
     }
     to[at] = '\0';

@@ -70,6 +70,9 @@ def seeds():
                       b"HEAD / HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
                       b"GET /play/a HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: a, Upgrade\r\nSec-WebSocket-Key: "
                       b"dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: carom.5\r\n\r\n"],
+        "api": [b"1rooms\n{\"room\": \"a\", \"scene\": \"b\", \"with\": {\"max_players\": 8}}", b"2rooms/a%20b\n",
+                b"2rooms/a/players/7\n", b"1rooms/a/messages\n{\"text\": \"x\", \"who\": \"1\"}",
+                b"1drain\n{\"seconds\": 60, \"handover\": false}", b"0rooms/a/players"],
         "datagram": [bytes([0]) + h for h in handshake] + [bytes([1]) + sealed]
         + [bytes([2, 0]) + h for h in heads] + [bytes([2, 1]) + bytes(40), bytes([2, 2, 4, 0])]
         + [bytes([3]) + plain],

@@ -155,6 +155,7 @@ static void expect_lists(void)
     expect("GET", "rooms/none/players", NULL, NULL, 404, "not_found");
     expect("GET", "rooms/a/none", NULL, NULL, 404, "path");
     expect("GET", "rooms/a%00", NULL, NULL, 404, "path");
+    expect("GET", "rooms/a%ff", NULL, NULL, 404, "path");
     expect("GET", "", NULL, NULL, 404, "path");
 }
 
