@@ -7,7 +7,7 @@
 
 #include "shared/base/assert.h"
 
-#define KEYS_MAX 40u // each may need two options, beside those of the command
+#define KEYS_MAX 48u // each may need two options, beside those of the command
 #define OWN_MAX  12u
 #define NAME_MAX 32u
 
