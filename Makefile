@@ -231,7 +231,7 @@ $(GEN)/http_page.inc: $(HTTP_PAGE)
 # page's gallery is packed by the program, so that a program holds the page that was there before it.
 $(GEN)/watch_page.list: always
 	@mkdir -p $(GEN)
-	@{ LC_ALL=C sha256sum build/web/page/*.gz 2>/dev/null || true; } | cut -c1-32,65- >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@{ LC_ALL=C sha256sum build/web/page/*.gz 2>/dev/null || true; } | cut -c1-32,65- >$@.$$$$; cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@
 $(GEN)/watch_page.inc: $(GEN)/watch_page.list
 	$(call say,TEXT,$@)n=0; rows=; while read -r sum file; do \
 	  echo "static const unsigned char WATCH_$$n[] = {"; LC_ALL=C od -An -v -tu1 $$file | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '};'; \

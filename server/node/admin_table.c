@@ -122,9 +122,12 @@ static bool refuse(char wrong[256], const char *why)
 }
 
 // Bans are of client ids, none of which is 0, or of addresses; all else is of players' numbers.
-static bool check_who(const cm_admin_request *asked, char wrong[256])
+static bool check_who(const cm_admin_request *asked, bool as_text, char wrong[256])
 {
     bool bans = asked->command == CM_ADMIN_BAN || asked->command == CM_ADMIN_UNBAN;
+    if (bans && !as_text) { // a number of JSON has not all bits of an id
+        return refuse(wrong, "who: expected a client id as a text, or an address");
+    }
     if (bans && !asked->by_address && asked->number == 0) {
         return refuse(wrong, "who: expected a client id above 0, or an address");
     }
@@ -133,7 +136,7 @@ static bool check_who(const cm_admin_request *asked, char wrong[256])
 }
 
 // The command, and what it needs.
-static bool check(const char *command, cm_admin_request *asked, char wrong[256])
+static bool check(const char *command, bool as_text, cm_admin_request *asked, char wrong[256])
 {
     size_t at = (size_t)snprintf(wrong, 256, "expected a command: ");
     for (uint32_t i = 0; i < CM_ADMIN_COMMAND_COUNT; i++) {
@@ -146,7 +149,7 @@ static bool check(const char *command, cm_admin_request *asked, char wrong[256])
             asked->scope = ROWS[i].scope;
             return lacks ? refuse(wrong, "a field is missing: expected room, scene, text or "
                                          "who (a whole number as a text)")
-                         : check_who(asked, wrong);
+                         : check_who(asked, as_text, wrong);
         }
         at += (size_t)snprintf(wrong + at, 256 - at, "%s%s", i > 0 ? ", " : "", ROWS[i].name);
     }
@@ -172,6 +175,7 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
                 text_of(object, "by", request->by, sizeof request->by);
     who_of(object, request);
     bool has_who = cm_json_has(object, "who");
+    bool as_text = cm_json_text_of(cm_json_member(object, "who")) != NULL;
     bool told = text_of(object, "text", request->text, sizeof request->text) &&
                 cm_text_is_printable(request->text, CM_CONTROL_TEXT_MAX);
     bool lasts = seconds_of(object, &request->seconds);
@@ -190,6 +194,6 @@ bool cm_admin_request_read(const char *text, cm_admin_request *request, char wro
                                    : "seconds: expected a whole number from 1 to " SECONDS_MAX_TEXT
                                      " as a text");
     }
-    return fits ? check(command, request, wrong)
+    return fits ? check(command, as_text, request, wrong)
                 : refuse(wrong, "a command, room, scene or file is too long");
 }

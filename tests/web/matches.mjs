@@ -305,6 +305,7 @@ test('the gallery: each scene opens and moves; bit for bit as the native program
     }
     await piece('volume_six_blocks_pointer');
     await isAt('volume_six_blocks_pointer');
+    await page.waitForFunction(() => globalThis.page.gallery.shown.world.tick > 3n);
     const box = await page.locator('#view').boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await page.waitForFunction(() => globalThis.page.gallery.target !== null);

@@ -184,6 +184,7 @@ export class Drawing {
     /** From the eye through a point of the canvas, each from -1 to 1, to the right and up. */
     ray(x: number, y: number): { origin: Vector; dir: Vector } {
         const caster = new THREE.Raycaster();
+        this.camera.updateMatrixWorld(); // it may have been turned since the last picture
         caster.setFromCamera(new THREE.Vector2(x, y), this.camera);
         return { origin: xyz(caster.ray.origin), dir: xyz(caster.ray.direction) };
     }

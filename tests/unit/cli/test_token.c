@@ -155,8 +155,8 @@ Test(token_command, says_what_is_wrong)
     static const struct {
         const char *arguments, *says;
     } cases[] = {
-        {"token%.0s", "expected keygen, issue or inspect"},
-        {"token fly%.0s", "expected keygen, issue or inspect"},
+        {"token%.0s", "expected keygen, issue, inspect or api-key"},
+        {"token fly%.0s", "expected keygen, issue, inspect or api-key"},
         {"token keygen%.0s", "expected --out FILE"},
         {"token issue --client-id 1 --server 1.2.3.4:5%.0s", "expected --key FILE"},
         {"token issue --key %s/none --client-id 1 --server 1.2.3.4:5", "cannot be read"},
