@@ -25,8 +25,8 @@ log=$out/log${2:-}
 get() {
     apt-get "${apt[@]}" update && (cd "$out/source" && apt-get "${apt[@]}" source "$@")
 }
-# A mirror may lack ENet's package of this release: of the next one the original files are as good, since Debian changes
-# nothing in what is compiled here (tests/README.md: check-enet plays by both versions).
+# A mirror may lack ENet's package of this release: then the original files of the next one, without Debian's changes
+# (tests/README.md: check-enet plays by both versions).
 get_next() {
     find "$out/apt" -maxdepth 1 -type f -exec sed -i 's/\bbookworm/trixie/g' {} +
     get --tar-only --download-only "$@" && tar -xf "$out"/source/"$1"_*.orig.tar.* -C "$out/source"

@@ -56,7 +56,9 @@ void cm_page_bytes(cm_page *page, const void *bytes, size_t size)
         page->cut = true;
         return;
     }
-    memcpy(page->text + page->size, bytes, size);
+    if (size > 0) { // of nothing there may be no address
+        memcpy(page->text + page->size, bytes, size);
+    }
     page->size += size;
 }
 

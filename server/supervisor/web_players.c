@@ -29,6 +29,19 @@ static bool find_worker(const cm_server *s, const char *name, uint32_t *worker)
     return name[0] != '\0' && s->base->rooms.on_demand != NULL;
 }
 
+// The host whose pages need no list. On loopback a foreign name is a page elsewhere whose name was
+// made to point here, or a proxy, whose origins are listed.
+static const char *own_host(const cm_http_request *request, int descriptor)
+{
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    cm_address here;
+    bool known = getsockname(descriptor, (struct sockaddr *)&at, &size) == 0 &&
+                 cm_socket_address_read(&at, &here);
+    bool foreign = !known || (cm_address_is_loopback(here.ip) && !request->by_own_name);
+    return foreign ? "" : request->host;
+}
+
 cm_http_refusal cm_server_upgrade(void *user, const cm_http_request *request, int descriptor)
 {
     cm_server *s = user;
@@ -46,7 +59,8 @@ cm_http_refusal cm_server_upgrade(void *user, const cm_http_request *request, in
     if (request->is_head || !cm_upgrade_accept(request->key, message.socket.accept)) {
         return CM_HTTP_UPGRADE;
     }
-    if (!cm_upgrade_is_allowed(request->origin, request->host, s->base->config.web_origin)) {
+    if (!cm_upgrade_is_allowed(request->origin, own_host(request, descriptor),
+                               s->base->config.web_origin)) {
         return CM_HTTP_ORIGIN;
     }
     if (!s->ready || s->draining || !s->workers[worker].ready) {

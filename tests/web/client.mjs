@@ -119,6 +119,24 @@ test('a comeback: the way is cut, then the worker is killed', () => hosted(sandb
         client.close();
     })));
 
+const direct = ['--http', '127.0.0.1:0', '--web'];
+
+test('by the server itself, without a proxy: exact sync, then a comeback after the worker was killed', () => hosted(exact, async ({ http, pid }) => {
+    const clients = [await connect({ url: `${http}/room`, open }), await connect({ url: `${http}/room`, open })];
+    const random = chance(4);
+    await play(clients, () => clients.every((client) => client.confirmedTick > 120), (client) => drive(client, 2 * random() - 1, 2 * random() - 1));
+    const players = clients.map(({ player }) => player);
+    const [worker] = execFileSync('pgrep', ['-P', String(pid)]).toString().trim().split('\n');
+    process.kill(Number(worker), 'SIGKILL');
+    await play(clients, () => clients.every(({ state }) => state === 'unstable'));
+    await play(clients, playing(clients));
+    assert.deepEqual(clients.map(({ player }) => player), players);
+    const ticks = clients.map(({ confirmedTick }) => confirmedTick);
+    await play(clients, () => clients.every((client, i) => client.confirmedTick > ticks[i] + 60));
+    assert.deepEqual(clients.map(({ stats }) => stats.desyncs), [0, 0]);
+    clients.forEach((client) => client.close());
+}, direct));
+
 test('changed datagrams are refused, and a server that sends nothing else ends the connection', () => {
     const random = chance(5);
     let share = 0.3;
@@ -265,3 +283,15 @@ test('in Chromium: the example; its key moves the cube on the server, and it is 
         }
         other.close();
     })))));
+
+test('in Chromium by the server itself: a page of a listed origin plays, one of another does not', () => served((pages) => hosted(sandbox, ({ http }) => paged(async (page) => {
+    const at = `${pages}/client-sdk/web/client/example/index.html?url=${encodeURIComponent(`${http}/room`)}`;
+    await page.goto(at.replace('127.0.0.1', 'localhost'));
+    await page.waitForFunction(() => globalThis.example?.client.state === 'idle' && globalThis.example.client.reason === 'UNREACHABLE');
+    await page.goto(at);
+    await page.waitForFunction(() => globalThis.example?.client.state === 'playing' && globalThis.example.client.own >= 0);
+    const from = await page.evaluate(() => globalThis.example.client.rows[8 * globalThis.example.client.own]);
+    await page.keyboard.down('ArrowRight');
+    await page.waitForFunction((x) => globalThis.example.client.rows[8 * globalThis.example.client.own] > x + 1.5, from);
+    await page.keyboard.up('ArrowRight');
+}), [...direct, '--web-origin', pages])));

@@ -16,18 +16,21 @@ export async function hosted(scene, use, more = []) {
     const path = at('room.json');
     writeFileSync(path, JSON.stringify({ ...scene, name: 'room' }));
     const child = spawn(carom, ['serve', '--insecure', '--workers', '1', '--scene', path, '--listen', '127.0.0.1:0', '--matches', at('matches'),
-        '--db', at('carom.db'), '--ready-file', at('ready'), ...more], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CAROM_GRACE_MS: '5000' } });
+        '--db', at('carom.db'), '--ready-file', at('ready'), ...more], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, CAROM_GRACE_MS: '5000' } });
     let log = '';
+    child.stdout.on('data', (text) => { log += text; });
     child.stderr.on('data', (text) => { log += text; });
     const ended = new Promise((done) => child.once('exit', done));
     try {
-        while (!existsSync(at('ready')) || readFileSync(at('ready'), 'utf8') === '') {
+        const opens = more.includes('--http') ? /http on \S+/ : /^/;
+        while (!existsSync(at('ready')) || readFileSync(at('ready'), 'utf8') === '' || !opens.test(log)) {
             assert.equal(child.exitCode, null, log);
             await new Promise((done) => setTimeout(done, 20));
         }
         await use({
             port: Number(readFileSync(at('ready'), 'utf8').split('\n')[0].split(':').pop()),
             pid: child.pid,
+            http: more.includes('--http') ? `ws://${/http on (\S+)/.exec(log)[1]}/play` : null, // where its own WebSockets open
             async end() {
                 child.kill('SIGTERM');
                 assert.equal(await ended, 0, log);

@@ -123,6 +123,12 @@ function faint() {
     return found;
 }
 
+test('the server’s page leads there', () => paged(async (page) => {
+    await page.goto(`${url}/`);
+    await page.click('#watch');
+    await page.waitForURL(`${url}/watch/`);
+}));
+
 test('rooms are listed with pictures; one is watched live, by its players', () => paged(async (page) => {
     await page.waitForFunction(() => document.querySelectorAll('#rooms-list canvas').length === 2);
     assert.deepEqual(await page.$$eval('#rooms-list strong', (names) => names.map((name) => name.textContent)), ['left', 'right']);

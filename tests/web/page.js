@@ -26,7 +26,7 @@ const element = () => ({ textContent: "", className: "", dataset: {}, style: {},
     insertCell() { this.cells.push(element()); return this.cells.at(-1); },
     append(child) { this.children.push(child); }, replaceChildren(...children) { this.children = children; } });
 const elements = {};
-for (const id of ["state", "about", "rooms", "ticks-legend", "traffic-legend", "players-legend"]) {
+for (const id of ["state", "about", "watch", "rooms", "ticks-legend", "traffic-legend", "players-legend"]) {
     elements[id] = element();
 }
 for (const id of ["ticks", "traffic", "players"]) {
@@ -42,6 +42,7 @@ global.setTimeout = (again) => {
     looks++;
     if (looks === 1) {
         assert.strictEqual(elements.state.textContent, "1 room, 1 player, 1 of 2 workers");
+        assert.strictEqual(elements.watch.hidden, false);
         assert.strictEqual(elements.about.textContent, "version 1.2 (abc), engine 3 · up 1 h 2 min · 50 MiB of memory");
         const [row] = elements.rooms.children;
         assert.strictEqual(row.cells[0].textContent, "<b>");

@@ -13,9 +13,9 @@ PROTOCOL = "carom.5"
 BINARY, CLOSE, PING, PONG = 2, 8, 9, 10
 
 
-def request(port, room, origin=None, version="13", protocol=PROTOCOL, key=None, more="", path="/play/"):
+def request(port, room, origin=None, version="13", protocol=PROTOCOL, key=None, more="", path="/play/", host=None):
     """The head of an upgrade."""
-    lines = [f"GET {path}{room} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket", "Connection: keep-alive, Upgrade"]
+    lines = [f"GET {path}{room} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Upgrade: websocket", "Connection: keep-alive, Upgrade"]
     lines += [f"Sec-WebSocket-Version: {version}"] if version else []
     lines += [f"Sec-WebSocket-Protocol: {protocol}"] if protocol else []
     lines += [f"Origin: {origin}"] if origin else []

@@ -151,8 +151,15 @@ function start() {
         draw(at(id), history.times_ms, history.span_ms, lines);
         legend(at(`${id}-legend`), lines, unit);
     }
+    // The page of matches is there where the server was built with it.
+    let offered = false;
+    async function offer() {
+        const answer = offered ? null : await fetch("watch/", { method: "HEAD" });
+        at("watch").hidden = answer ? !answer.ok : at("watch").hidden;
+        offered = true;
+    }
     async function look() {
-        const [rooms, history] = await Promise.all([get("rooms"), get("history")]);
+        const [rooms, history] = await Promise.all([get("rooms"), get("history"), offer()]);
         const server = history.server;
         fill(at("rooms"), rooms.sort((a, b) => (a.room < b.room ? -1 : 1)));
         const ticks = coloured(Object.entries(history.tick_p99_ms)).sort((a, b) => (lastOf(b[1]) ?? -1) - (lastOf(a[1]) ?? -1));

@@ -343,6 +343,7 @@ Test(api, parts_of_a_list_make_the_whole)
     for (uint32_t i = 0; i < 5; i++) {
         cm_page *page = cm_page_create();
         cm_api_list_write(list, &part, page);
+        cm_page_bytes(page, "", 1); // a page is bytes: a text ends
         for (uint32_t n = 0; n < (i < 4 ? 60 : 10); n++, next++) {
             snprintf(line, sizeof line, "\"n\":%u}", (unsigned)next);
             cr_expect_not_null(strstr(page->text, line), "%s", line);
