@@ -360,7 +360,7 @@ typedef struct carom_client_stats {
     uint32_t interpolation_delay_ms;
     uint64_t views, view_packets;
     uint64_t packets_lost;        ///< of the packets of views; a share of both is the path's loss
-    uint64_t packets_refused;     ///< datagrams that were not what they should be
+    uint64_t packets_refused;     ///< opened, but not what they should be
     uint64_t bytes_in, bytes_out; ///< datagram payloads as ENet counts them
     uint64_t inputs_sent;
     uint64_t keyframe_size, keyframe_have; ///< bytes of a large world that comes while joining, and
